@@ -1,0 +1,48 @@
+# Every target sets itself up on a bare machine with Python 3.11 or newer, git and make.
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+# The first interpreter that is there and new enough; say `make PYTHON=/path/to/python3` to choose.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+
+FAST_TESTS = $(wildcard tests/unit tests/architecture tests/contract)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup install lint check test bench demo clean
+
+help: ## what there is to say
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+setup: $(READY) ## .venv/ with everything for development, a real nvim among it
+
+$(READY): pyproject.toml constraints.txt
+	@sh scripts/setup.sh "$(PYTHON)" $(VENV)
+	@touch $@
+
+install: ## agent-ls for you, outside this directory
+	@sh scripts/install.sh "$(PYTHON)"
+
+lint: $(READY) ## ruff, mypy, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint ## lint and the fast tests, under a minute
+	$(BIN)/python -m pytest $(FAST_TESTS)
+
+test: lint ## everything
+	$(BIN)/python -m pytest tests
+
+bench: $(READY) ## the numbers, beside a floor measured in the same run
+	$(BIN)/python -m benchmarks
+
+demo: $(READY) ## the whole story in a terminal, no key needed
+	@$(BIN)/agent-ls demo
+
+clean: ## removes .venv/ and every cache
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find agent_ls tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

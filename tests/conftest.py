@@ -1,0 +1,35 @@
+"""What every test may ask for: the loop it runs on and private directories with short names.
+
+Does not hold fakes or scripted servers; those are shipped in `agent_ls.testing`.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def state_dir() -> Iterator[Path]:
+    yield from _short_directory("als-s-")
+
+
+@pytest.fixture
+def runtime_dir() -> Iterator[Path]:
+    yield from _short_directory("als-r-")
+
+
+def _short_directory(prefix: str) -> Iterator[Path]:
+    # pytest's own tmp_path is too long: the path of a Unix socket ends at about 100 bytes.
+    path = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
