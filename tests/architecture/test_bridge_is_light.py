@@ -28,7 +28,8 @@ def _imports(module: ast.Module) -> Iterator[str]:
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.module, "relative imports are banned"
-            # `from agent_ls import paths` names a module; `from agent_ls.paths import x` names what is in one.
-            yield from (
-                (f"agent_ls.{n.name}" for n in node.names) if node.module == "agent_ls" else (node.module,)
-            )
+            # `from agent_ls import paths` names a module, `from agent_ls.paths import x` what is in one.
+            if node.module == "agent_ls":
+                yield from (f"agent_ls.{name.name}" for name in node.names)
+            else:
+                yield node.module
