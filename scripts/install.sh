@@ -33,6 +33,8 @@ else
     fi
     "$share/venv/bin/pip" install --quiet --disable-pip-version-check --upgrade --force-reinstall \
         -c "$here/constraints.txt" "$here"
+    # Python 3.11 puts setuptools into each venv, and with it an import hook into each start of the interpreter.
+    "$share/venv/bin/pip" uninstall --quiet --yes setuptools 2>/dev/null || true
     mkdir -p "$bin"
     ln -sf "$share/venv/bin/agent-ls" "$bin/agent-ls"
     echo "installed into $share/venv, linked as $bin/agent-ls; to remove it, delete both"

@@ -23,4 +23,6 @@ if [ ! -x "$venv/bin/pip" ]; then
 fi
 echo "installing agent-ls and what it takes to work on it into $venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+# Python 3.11 puts setuptools into each venv, and with it an import hook into each start of the interpreter.
+"$venv/bin/pip" uninstall --quiet --yes setuptools 2>/dev/null || true
 "$venv/bin/nvim" --version | head -n 1
