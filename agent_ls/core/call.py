@@ -1,0 +1,77 @@
+"""A tool call: from proposed to exactly one truthful result.
+
+Owns the order of its states and how the item's status follows. Does not own who may allow it (policy.py) nor how it
+runs (runtime.batch).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any, Final
+
+from agent_ls.core.base import IllegalTransition
+from agent_ls.core.items import Call, CallState, Item, ItemStatus, ResultStatus, ToolResult
+
+
+class CallFact(StrEnum):
+    ASKED = "asked"
+    REVISED = "revised"
+    APPROVED = "approved"
+    DENIED = "denied"
+    NOT_RUN = "not_run"
+    STARTED = "started"
+    FINISHED = "finished"
+    RERUN = "rerun"
+
+
+TRANSITIONS: Final[Mapping[tuple[CallState, CallFact], CallState]] = {
+    (CallState.PROPOSED, CallFact.ASKED): CallState.AWAITING_APPROVAL,
+    (CallState.PROPOSED, CallFact.APPROVED): CallState.APPROVED,
+    (CallState.PROPOSED, CallFact.DENIED): CallState.DENIED,
+    (CallState.PROPOSED, CallFact.NOT_RUN): CallState.NOT_RUN,
+    (CallState.AWAITING_APPROVAL, CallFact.REVISED): CallState.AWAITING_APPROVAL,
+    (CallState.AWAITING_APPROVAL, CallFact.APPROVED): CallState.APPROVED,
+    (CallState.AWAITING_APPROVAL, CallFact.DENIED): CallState.DENIED,
+    (CallState.AWAITING_APPROVAL, CallFact.NOT_RUN): CallState.NOT_RUN,
+    (CallState.APPROVED, CallFact.STARTED): CallState.STARTED,
+    (CallState.APPROVED, CallFact.NOT_RUN): CallState.NOT_RUN,
+    (CallState.STARTED, CallFact.FINISHED): CallState.FINISHED,
+    # Only for an outcome that recovery could not know, and only when the person says "run it again".
+    (CallState.FINISHED, CallFact.RERUN): CallState.APPROVED,
+}
+
+SETTLED: Final = frozenset({CallState.DENIED, CallState.FINISHED, CallState.NOT_RUN})
+
+_STATUS: Final[Mapping[ResultStatus, ItemStatus]] = {
+    ResultStatus.OK: ItemStatus.COMPLETED,
+    ResultStatus.ERROR: ItemStatus.FAILED,
+    ResultStatus.TIMEOUT: ItemStatus.FAILED,
+    ResultStatus.UNKNOWN: ItemStatus.FAILED,
+    ResultStatus.INTERRUPTED: ItemStatus.INTERRUPTED,
+    ResultStatus.DENIED: ItemStatus.CANCELLED,
+    ResultStatus.NOT_RUN: ItemStatus.CANCELLED,
+}
+
+
+def evolve(item: Item, fact: CallFact, at: str, **facts: Any) -> Item:
+    """The call's item after the fact; `facts` are fields of its payload."""
+    call = item.call
+    try:
+        state = TRANSITIONS[call.state, fact]
+    except KeyError:
+        raise IllegalTransition(f"call {fact} after {call.state}") from None
+    moved = replace(call, state=state, **facts)
+    return replace(item, payload=moved, status=status_of(moved), updated_at=at)
+
+
+def settle(item: Item, fact: CallFact, at: str, *, result: ToolResult, **facts: Any) -> Item:
+    """Ends the call with its one result."""
+    return evolve(item, fact, at, result=result, **facts)
+
+
+def status_of(call: Call) -> ItemStatus:
+    if call.state is CallState.STARTED:
+        return ItemStatus.RUNNING
+    if call.state in SETTLED and call.result is not None:
+        return _STATUS[call.result.status]
+    return ItemStatus.PENDING

@@ -1,0 +1,95 @@
+"""A conversation: the durable thing that editors attach to.
+
+Owns its stored fields and how a person changes them. What a window sees as its status (`waiting`, `stopping`, …) is
+derived from runs and requests (projection.py) and never stored.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from agent_ls.core.base import Entity
+from agent_ls.core.errors import Code, Refusal
+
+
+class Mode(StrEnum):
+    ASK = "ask"
+    EDITS = "edits"
+    PLAN = "plan"
+    AUTO = "auto"
+
+
+class ConversationStatus(StrEnum):
+    IDLE = "idle"
+    QUEUED = "queued"
+    RUNNING = "running"
+    WAITING = "waiting"
+    STOPPING = "stopping"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversation(Entity):
+    """`workspace` is a root URI; `rules` are what the person allowed or denied for this conversation."""
+
+    id: str
+    workspace: str
+    title: str
+    provider: str
+    model: str
+    mode: Mode
+    created_at: str
+    updated_at: str
+    queue_held: bool = False
+    archived: bool = False
+    parent_id: str | None = None
+    relation: str | None = None
+    rules: tuple[dict[str, Any], ...] = ()
+    trusted: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """What `agent/conversation/update` may change; None leaves it as it is."""
+
+    title: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    mode: Mode | None = None
+    archived: bool | None = None
+
+
+def update(conversation: Conversation, change: Change, at: str, *, may_auto: bool) -> Conversation | Refusal:
+    """The conversation after the change, or why not. `may_auto`: the person's own configuration allows mode auto."""
+    if change.mode is Mode.AUTO and not may_auto:
+        return auto_refused()
+    title = change.title.strip() if change.title is not None else conversation.title
+    if not title:
+        return Refusal(Code.INVALID_PARAMS, "A conversation's title cannot be empty.", "Give it at least one word.")
+    return replace(
+        conversation,
+        title=title,
+        provider=change.provider or conversation.provider,
+        model=change.model or conversation.model,
+        mode=change.mode or conversation.mode,
+        archived=conversation.archived if change.archived is None else change.archived,
+        updated_at=at,
+    )
+
+
+def auto_refused() -> Refusal:
+    return Refusal(
+        Code.PERMISSION_DENIED,
+        "Mode `auto` runs commands without asking and has to be switched on by you first.",
+        "Use `agent-ls ask --allow-auto`, or set `mode = \"auto\"` in your own config.toml.",
+    )
+
+
+TITLE_LENGTH = 60
+
+
+def title_from(text: str) -> str:
+    """A title from the first message: its first line, cut at a word."""
+    line = next((part.strip() for part in text.splitlines() if part.strip()), "New conversation")
+    if len(line) <= TITLE_LENGTH:
+        return line
+    return line[: TITLE_LENGTH - 1].rsplit(" ", 1)[0].rstrip(" ,.;:") + "…"

@@ -1,0 +1,258 @@
+"""Items: the tree that a screen renders, in one stable order.
+
+Owns kinds, payloads and how an item's status follows from its call. Does not own how a call moves (call.py) nor how
+items become a model's messages (context.py).
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from agent_ls.core.base import Entity
+
+
+class ItemKind(StrEnum):
+    USER_MESSAGE = "user_message"
+    ASSISTANT_MESSAGE = "assistant_message"
+    REASONING = "reasoning"
+    TOOL_CALL = "tool_call"
+    COMMAND = "command"
+    FILE_CHANGE = "file_change"
+    APPROVAL = "approval"
+    QUESTION = "question"
+    PLAN = "plan"
+    TODO_LIST = "todo_list"
+    SUBAGENT = "subagent"
+    COMPACTION = "compaction"
+    HANDOFF = "handoff"
+    CHECKPOINT = "checkpoint"
+    INTERRUPT = "interrupt"
+    ERROR = "error"
+    NOTICE = "notice"
+
+
+CALL_KINDS = frozenset({ItemKind.TOOL_CALL, ItemKind.COMMAND, ItemKind.FILE_CHANGE})
+
+
+class ItemStatus(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+
+
+class CallState(StrEnum):
+    PROPOSED = "proposed"
+    AWAITING_APPROVAL = "awaiting_approval"
+    APPROVED = "approved"
+    DENIED = "denied"
+    STARTED = "started"
+    FINISHED = "finished"
+    NOT_RUN = "not_run"
+
+
+class ResultStatus(StrEnum):
+    OK = "ok"
+    ERROR = "error"
+    DENIED = "denied"
+    TIMEOUT = "timeout"
+    INTERRUPTED = "interrupted"
+    UNKNOWN = "unknown"
+    NOT_RUN = "not_run"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block(Entity):
+    """One piece of a message: `text` {text}, `image` {mime_type, data: base64} or `file` {uri, range?}."""
+
+    type: str
+    text: str | None = None
+    mime_type: str | None = None
+    data: str | None = None
+    uri: str | None = None
+    range: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextItem(Entity):
+    """What an editor attached to a message, as it was when sent."""
+
+    type: str
+    uri: str | None = None
+    range: dict[str, Any] | None = None
+    text: str | None = None
+    data: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage(Entity):
+    """Tokens of one or more steps, as the provider counted them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float | None = None
+
+    def plus(self, other: "Usage") -> "Usage":
+        known = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            cost_usd=sum(known) if known else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolResult(Entity):
+    """What came of a call. `output` is what the model is told, without the status word in front.
+
+    `images` are image blocks for the model; `blob` is the digest of the whole output when `output` is cut; `data`
+    holds facts that later calls need (hash of what was read, pid), never shown to the model.
+    """
+
+    status: ResultStatus
+    output: str = ""
+    exit_code: int | None = None
+    blob: str | None = None
+    images: tuple[Block, ...] = ()
+    data: dict[str, Any] | None = None
+
+    def for_model(self) -> str:
+        """Text for the model: a result that is not ok begins with its status; never empty (servers refuse that)."""
+        text = self.output if self.output.strip() else "(no output)"
+        return text if self.status is ResultStatus.OK else f"{self.status}: {text}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserMessage(Entity):
+    content: tuple[Block, ...]
+    context: tuple[ContextItem, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssistantMessage(Entity):
+    text: str
+    model: str | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reasoning(Entity):
+    """`raw` is the provider's own block, replayed byte for byte to the provider and model that made it."""
+
+    text: str
+    provider: str | None = None
+    model: str | None = None
+    raw: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call(Entity):
+    """Payload of a tool call, command or file change. `call_id` is ours; `native_id` what the model called it."""
+
+    call_id: str
+    tool: str
+    input: dict[str, Any]
+    state: CallState = CallState.PROPOSED
+    native_id: str | None = None
+    title: str | None = None
+    uri: str | None = None
+    diff: str | None = None
+    keys: tuple[str, ...] = ()
+    effect: str = "other"
+    replay: str = "ask"
+    digest: str | None = None
+    request_id: str | None = None
+    decided_by: str | None = None
+    decided_from: str | None = None
+    rule: str | None = None
+    raw_arguments: str | None = None
+    before: str | None = None
+    after: str | None = None
+    result: ToolResult | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice(Entity):
+    """Payload of `notice` and `error`: a stable code and a sentence."""
+
+    code: str
+    message: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interruption(Entity):
+    by: str
+    from_: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Entity):
+    questions: tuple[dict[str, Any], ...]
+    answers: Any = None
+    call_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TodoList(Entity):
+    steps: tuple[dict[str, Any], ...]
+
+
+Payload = UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | TodoList
+
+PAYLOADS: dict[ItemKind, type[Payload]] = {
+    ItemKind.USER_MESSAGE: UserMessage,
+    ItemKind.ASSISTANT_MESSAGE: AssistantMessage,
+    ItemKind.REASONING: Reasoning,
+    ItemKind.TOOL_CALL: Call,
+    ItemKind.COMMAND: Call,
+    ItemKind.FILE_CHANGE: Call,
+    ItemKind.NOTICE: Notice,
+    ItemKind.ERROR: Notice,
+    ItemKind.INTERRUPT: Interruption,
+    ItemKind.QUESTION: Question,
+    ItemKind.TODO_LIST: TodoList,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item(Entity):
+    """One row of the transcript. `ord` is its place, unique in the conversation and never changed."""
+
+    id: str
+    conversation_id: str
+    run_id: str
+    ord: int
+    kind: ItemKind
+    status: ItemStatus
+    payload: Payload
+    created_at: str
+    attempt_id: str | None = None
+    step_id: str | None = None
+    parent_id: str | None = None
+    updated_at: str | None = None
+
+    @property
+    def call(self) -> Call:
+        """The payload of a call item; asking for it on another kind is a bug."""
+        if not isinstance(self.payload, Call):
+            raise TypeError(f"{self.kind} is not a call")
+        return self.payload
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stream:
+    """Text of an item in flight, as a window that attaches sees it."""
+
+    item_id: str
+    cursor: int
+    text: str
+    phase: str = "answering"
+    output: str | None = None
+    data: dict[str, Any] = field(default_factory=dict)

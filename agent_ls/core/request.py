@@ -1,0 +1,162 @@
+"""A request: one question to the person, from asked to settled.
+
+Owns which answers count and that only the first one does. Does not own how a card looks, nor who is told.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from agent_ls.core.base import Entity, IllegalTransition
+from agent_ls.core.errors import Code, Refusal
+
+
+class RequestKind(StrEnum):
+    APPROVAL = "approval"
+    QUESTION = "question"
+    PLAN = "plan"
+
+
+class RequestStatus(StrEnum):
+    PENDING = "pending"
+    RESPONDING = "responding"
+    RESOLVED = "resolved"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+class Decision(StrEnum):
+    ALLOW = "allow"
+    DENY = "deny"
+    ANSWER = "answer"
+    CANCEL = "cancel"
+
+
+class RequestFact(StrEnum):
+    ASKED = "asked"
+    REVISED = "revised"
+    ANSWER_TAKEN = "answer_taken"
+    RESOLVED = "resolved"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+TRANSITIONS: Final[Mapping[tuple[RequestStatus | None, RequestFact], RequestStatus]] = {
+    (None, RequestFact.ASKED): RequestStatus.PENDING,
+    (RequestStatus.PENDING, RequestFact.REVISED): RequestStatus.PENDING,
+    (RequestStatus.PENDING, RequestFact.ANSWER_TAKEN): RequestStatus.RESPONDING,
+    # Our own loop: the decision and the call's approval are one commit, nothing is left to deliver.
+    (RequestStatus.PENDING, RequestFact.RESOLVED): RequestStatus.RESOLVED,
+    (RequestStatus.PENDING, RequestFact.EXPIRED): RequestStatus.EXPIRED,
+    (RequestStatus.PENDING, RequestFact.CANCELLED): RequestStatus.CANCELLED,
+    (RequestStatus.RESPONDING, RequestFact.RESOLVED): RequestStatus.RESOLVED,
+    (RequestStatus.RESPONDING, RequestFact.EXPIRED): RequestStatus.EXPIRED,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option(Entity):
+    """One way to answer. `rule` is what an "always" would store, shown before it is stored."""
+
+    id: str
+    label: str
+    decision: Decision
+    scope: str | None = None
+    rule: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(Entity):
+    """`digest` binds an approval to what was shown; `card` is what the person is shown, complete."""
+
+    id: str
+    number: int
+    conversation_id: str
+    run_id: str
+    item_id: str
+    kind: RequestKind
+    title: str
+    options: tuple[Option, ...]
+    digest: str
+    status: RequestStatus
+    created_at: str
+    tool: str | None = None
+    input: dict[str, Any] | None = None
+    card: dict[str, Any] | None = None
+    questions: tuple[dict[str, Any], ...] = ()
+    decision: Decision | None = None
+    scope: str | None = None
+    option_id: str | None = None
+    reason: str | None = None
+    answers: Any = None
+    decided_by: str | None = None
+    decided_from: str | None = None
+    decided_at: str | None = None
+
+    @property
+    def pending(self) -> bool:
+        return self.status is RequestStatus.PENDING
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a person said to a request, from where."""
+
+    digest: str
+    decision: Decision
+    by: str
+    from_: str
+    at: str
+    scope: str | None = None
+    option_id: str | None = None
+    reason: str | None = None
+    answers: Any = None
+    input: dict[str, Any] | None = None
+
+
+def check(request: Request, answer: Answer) -> Refusal | None:
+    """First valid answer wins; every later one learns who was first."""
+    if request.status is RequestStatus.EXPIRED:
+        return Refusal(Code.NOT_RESUMABLE, f"Request #{request.number} can no longer be answered: its run has ended.")
+    if not request.pending:
+        return already_decided(request)
+    if answer.digest != request.digest:
+        return Refusal(
+            Code.DIGEST_MISMATCH,
+            f"Request #{request.number} has changed since it was shown, so your answer was not used.",
+            data={"digest": request.digest},
+        )
+    if answer.decision is Decision.CANCEL:
+        return None
+    known = {option.id for option in request.options}
+    if answer.option_id is not None and answer.option_id not in known:
+        offered = ", ".join(sorted(known))
+        return Refusal(Code.INVALID_PARAMS, f"Request #{request.number} has no option `{answer.option_id}`: {offered}.")
+    expected = Decision.ANSWER if request.kind is RequestKind.QUESTION else Decision.ALLOW
+    if answer.decision in (expected, Decision.DENY):
+        return None
+    return Refusal(Code.INVALID_PARAMS, f"`{answer.decision}` does not answer a request of kind {request.kind}.")
+
+
+def already_decided(request: Request) -> Refusal:
+    where = f" in {request.decided_from}" if request.decided_from else ""
+    done = {Decision.ALLOW: "allowed", Decision.DENY: "denied", Decision.ANSWER: "answered"}
+    verb = done.get(request.decision, "cancelled") if request.decision else "cancelled"
+    return Refusal(
+        Code.ALREADY_DECIDED,
+        f"Request #{request.number} was already {verb} by {request.decided_by or 'the run that ended'}{where}.",
+        data={
+            "by": request.decided_by,
+            "from": request.decided_from,
+            "decision": str(request.decision or Decision.CANCEL),
+        },
+    )
+
+
+def evolve(request: Request, fact: RequestFact, **facts: Any) -> Request:
+    try:
+        status = TRANSITIONS[request.status, fact]
+    except KeyError:
+        raise IllegalTransition(f"request {fact} after {request.status}") from None
+    return replace(request, status=status, **facts)

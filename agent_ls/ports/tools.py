@@ -1,0 +1,125 @@
+"""A tool as the runtime sees it: read its input, show it, lock it, run it.
+
+Implemented one file a tool in adapters.tools. `prepare` decides nothing: whether a prepared call may run is policy
+(core.policy), when it runs is the batch's (runtime.batch).
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from agent_ls.core.items import Call, ItemKind, ToolResult
+from agent_ls.ports.provider import ToolSpec
+
+
+class ToolEffect(StrEnum):
+    READ = "read"
+    EDIT = "edit"
+    SHELL = "shell"
+    OTHER = "other"
+
+
+class Replay(StrEnum):
+    """After a crash between start and result: run again, look at the disk, or ask the person."""
+
+    SAFE = "safe"
+    VERIFY = "verify"
+    ASK = "ask"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolContext:
+    """Where a call runs. `root` and `cwd` are absolute real paths; `environment` is what a child process gets.
+
+    `seen` maps canonical file URIs to the sha256 that the conversation last read or wrote, from the ledger.
+    `emit` takes output in flight: what a cancelled call had put out by then is told from it. `spool` is a folder for
+    output that must survive a crash. `keep` stores a large payload as a blob and gives its digest.
+    """
+
+    conversation_id: str
+    item_id: str
+    root: str
+    cwd: str
+    environment: Mapping[str, str]
+    seen: Mapping[str, str]
+    spool: str
+    emit: Callable[[str], None]
+    keep: Callable[[bytes], Awaitable[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A call that could run: what it touches, what the person is shown, what exactly is approved.
+
+    `card` is complete: {"type": "command", "command", "cwd", "environment"} or {"type": "edit", "uri", "path", "diff",
+    "before", "after"} or {"type": "other", …}. `digest` covers all of it that decides what runs. `keys` are canonical
+    URIs to lock, taken for writing. `paths` are absolute real paths it reads or writes, for policy. `before` and `after`
+    are sha256 of a file before and after an edit ("" where it does not exist).
+    """
+
+    tool: str
+    input: dict[str, Any]
+    effect: ToolEffect
+    title: str
+    digest: str
+    card: dict[str, Any]
+    keys: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    uri: str | None = None
+    diff: str | None = None
+    before: str | None = None
+    after: str | None = None
+    command: str | None = None
+
+
+@dataclass(frozen=True)
+class Invalid:
+    """The call cannot run as asked; `message` tells the model what was expected."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What recovery found out about a call whose result was lost."""
+
+    result: ToolResult | None
+    """None: it certainly has not happened, so it can run."""
+
+
+class Tool(Protocol):
+    name: str
+    kind: ItemKind
+    effect: ToolEffect
+    replay: Replay
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
+        """Reads the input and what it would touch. Changes nothing."""
+        ...
+
+    async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
+        """Does it, once. Trouble is a result with status error. Cancelling ends all that it started, then raises the
+        cancellation."""
+        ...
+
+    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+        """After a crash between start and result, for replay `verify` and `ask`."""
+        ...
+
+
+@dataclass
+class Toolbox:
+    """The tools offered, by name."""
+
+    tools: dict[str, Tool] = field(default_factory=dict)
+
+    def get(self, name: str) -> Tool | None:
+        return self.tools.get(name)
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in self.tools.values())
