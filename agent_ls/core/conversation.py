@@ -80,7 +80,7 @@ def auto_refused() -> Refusal:
     return Refusal(
         Code.PERMISSION_DENIED,
         "Mode `auto` runs commands without asking and has to be switched on by you first.",
-        "Use `agent-ls ask --allow-auto`, or set `mode = \"auto\"` in your own config.toml.",
+        'Use `agent-ls ask --allow-auto`, or set `mode = "auto"` in your own config.toml.',
     )
 
 

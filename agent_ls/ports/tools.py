@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from agent_ls.core.items import Call, ItemKind, ToolResult
-from agent_ls.ports.provider import ToolSpec
+from agent_ls.core.messages import ToolSpec
 
 
 class ToolEffect(StrEnum):
@@ -54,8 +54,8 @@ class Prepared:
 
     `card` is complete: {"type": "command", "command", "cwd", "environment"} or {"type": "edit", "uri", "path", "diff",
     "before", "after"} or {"type": "other", …}. `digest` covers all of it that decides what runs. `keys` are canonical
-    URIs to lock, taken for writing. `paths` are absolute real paths it reads or writes, for policy. `before` and `after`
-    are sha256 of a file before and after an edit ("" where it does not exist).
+    URIs to lock, taken for writing. `reads` and `writes` are absolute real paths, for policy. `before` and `after` are
+    sha256 of a file before and after an edit ("" where it does not exist).
     """
 
     tool: str
