@@ -1,0 +1,122 @@
+"""Parameters of methods that the protocol names and this version answers with `unsupported`.
+
+Owns their shape only, so that docs and types of clients are complete. A model moves to models.py with its handler.
+"""
+
+from typing import Any, Literal
+
+from agent_ls.wire.models import Command, Id, OfConversation, Params, Prose, Scope, Text, Uri
+
+
+class ForkPoint(Params):
+    run_id: Id | None = None
+    checkpoint_id: Id | None = None
+    item_id: Id | None = None
+
+
+class ForkConversation(Command):
+    conversation_id: Id
+    at: ForkPoint | None = None
+    title: Text | None = None
+
+
+class MergeBack(Command):
+    from_: Id
+    into: Id
+
+
+class CompactConversation(Command):
+    conversation_id: Id
+    instructions: Prose | None = None
+
+
+class CommandOnRun(Command):
+    run_id: Id
+
+
+class ListCheckpoints(OfConversation):
+    run_id: Id | None = None
+
+
+class DiffCheckpoints(OfConversation):
+    from_: Id | None = None
+    to: Id | None = None
+    path: Uri | None = None
+
+
+class RestoreCheckpoint(Command):
+    checkpoint_id: Id
+    dry_run: bool = False
+    paths: tuple[Uri, ...] | None = None
+
+
+class ListChanges(OfConversation):
+    run_id: Id | None = None
+
+
+class DecideChange(Command):
+    """One hunk, or without `hunkId` the whole file."""
+
+    conversation_id: Id
+    uri: Uri
+    hunk_id: Id | None = None
+
+
+class Rollback(Command):
+    conversation_id: Id
+    run_id: Id
+    dry_run: bool = False
+
+
+class StopShell(Command):
+    shell_id: Id
+
+
+class ReleaseLock(Command):
+    key: Uri
+
+
+class AddRule(Command):
+    rule: Text
+    effect: Literal["allow", "ask", "deny"]
+    scope: Scope
+    workspace: Uri | None = None
+    conversation_id: Id | None = None
+
+
+class RemoveRule(Command):
+    rule_id: Id
+
+
+class WindowFocus(Params):
+    focused: bool
+    uri: Uri | None = None
+    range: dict[str, Any] | None = None
+
+
+class WindowDiagnostics(Params):
+    """What the window's other servers said of one document."""
+
+    uri: Uri
+    version: int | None = None
+    diagnostics: tuple[dict[str, Any], ...]
+
+
+class Draft(OfConversation):
+    text: Prose
+
+
+class Reveal(Params):
+    uri: Uri
+    range: dict[str, Any] | None = None
+
+
+class SaveDocument(Params):
+    uri: Uri
+
+
+class LanguageRequest(Params):
+    """A request to one of the window's own language servers."""
+
+    method: Text
+    params: Any = None

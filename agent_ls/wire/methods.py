@@ -1,0 +1,293 @@
+"""METHODS: every method, notification and server request that travels, defined once.
+
+Owns names, directions, parameters, results and what is built. Daemon, docs, JSON Schema, client types and tests all
+read this table. Does not own what a method does (editor.handlers), nor the standard LSP methods.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.wire import later, models, results
+
+PROTOCOL: Final = 1
+
+
+class Direction(StrEnum):
+    """Who speaks, and whether an answer comes."""
+
+    REQUEST = "request"
+    CLIENT_NOTIFICATION = "client notification"
+    NOTIFICATION = "notification"
+    SERVER_REQUEST = "server request"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """`changes`: carries a commandId and a receipt answers its repetition. `feature`: sent only to a client that
+    declared it. Not `built`: listed, and answered with `unsupported`."""
+
+    name: str
+    direction: Direction
+    params: type[Any]
+    result: type[Any] | None
+    summary: str
+    changes: bool = False
+    built: bool = True
+    feature: str | None = None
+
+    def read(self, raw: object) -> Any | Refusal:
+        """The checked parameters, an instance of `params`. No params at all are read as an empty object."""
+        if not self.built:
+            return unsupported(self)
+        try:
+            return self.params.model_validate({} if raw is None else raw)
+        except ValidationError as error:
+            return Refusal(Code.INVALID_PARAMS, models.describe(error))
+
+
+def unsupported(method: Method) -> Refusal:
+    return Refusal(
+        Code.UNSUPPORTED,
+        f"{method.name} is not part of this version of agent-ls yet.",
+        "Look for a newer agent-ls; everything else goes on working.",
+    )
+
+
+def _request(name: str, summary: str, *, params: type[models.Params], result: type[Any], built: bool = True) -> Method:
+    return Method(
+        name=f"agent/{name}",
+        direction=Direction.REQUEST,
+        params=params,
+        result=result,
+        summary=summary,
+        changes=issubclass(params, models.Command),
+        built=built,
+    )
+
+
+def _later(name: str, summary: str, *, params: type[models.Params], result: type[Any]) -> Method:
+    return _request(name, summary, params=params, result=result, built=False)
+
+
+def _told(name: str, params: type[models.Params], summary: str) -> Method:
+    return Method(
+        name=f"agent/{name}",
+        direction=Direction.CLIENT_NOTIFICATION,
+        params=params,
+        result=None,
+        summary=summary,
+        built=False,
+    )
+
+
+def _notice(name: str, params: type[Any], summary: str) -> Method:
+    return Method(name=f"agent/{name}", direction=Direction.NOTIFICATION, params=params, result=None, summary=summary)
+
+
+def _asked(name: str, params: type[Any], result: type[Any], *, summary: str, feature: str) -> Method:
+    return Method(
+        name=name,
+        direction=Direction.SERVER_REQUEST,
+        params=params,
+        result=result,
+        summary=summary,
+        built=False,
+        feature=feature,
+    )
+
+
+_CONVERSATIONS: Final = (
+    _request(
+        "conversation/list",
+        "Conversations, newest first.",
+        params=models.ListConversations,
+        result=results.ConversationList,
+    ),
+    _request(
+        "conversation/create",
+        "Makes a conversation; its workspace is fixed.",
+        params=models.CreateConversation,
+        result=results.Conversed,
+    ),
+    _request(
+        "conversation/attach",
+        "A snapshot, then every event after it; asking again gives a fresh one.",
+        params=models.Attach,
+        result=results.Attached,
+    ),
+    _request("conversation/detach", "No more events of it.", params=models.OfConversation, result=results.Nothing),
+    _request("conversation/items", "Older items, before a cursor.", params=models.OlderItems, result=results.ItemPage),
+    _request(
+        "conversation/update",
+        "Changes title, model, provider, mode or archived.",
+        params=models.UpdateConversation,
+        result=results.Conversed,
+    ),
+    _later(
+        "conversation/fork",
+        "A new conversation that goes on from here.",
+        params=later.ForkConversation,
+        result=results.Conversed,
+    ),
+    _later(
+        "conversation/mergeBack", "Carries a fork's outcome back.", params=later.MergeBack, result=results.Sequenced
+    ),
+    _later(
+        "conversation/compact", "Summarizes older items.", params=later.CompactConversation, result=results.Sequenced
+    ),
+    _request(
+        "conversation/export",
+        "The conversation as text or as events.",
+        params=models.ExportConversation,
+        result=results.Exported,
+    ),
+    _request(
+        "conversation/delete",
+        "Removes it for good; ask the person first.",
+        params=models.DeleteConversation,
+        result=results.Nothing,
+    ),
+)
+
+_RUNS: Final = (
+    _request(
+        "message/send",
+        "A message of the person: starts a run, or waits in the queue.",
+        params=models.SendMessage,
+        result=results.Sent,
+    ),
+    _request(
+        "queue/update",
+        "Edits, removes or moves a queued run; holds, releases.",
+        params=models.UpdateQueue,
+        result=results.Sequenced,
+    ),
+    _request(
+        "run/interrupt",
+        "Noted at once; the end of the run comes as events.",
+        params=models.Interrupt,
+        result=results.Sequenced,
+    ),
+    _later(
+        "run/hurry", "Tries again now instead of after the wait.", params=later.CommandOnRun, result=results.Sequenced
+    ),
+    _later("run/retry", "Asks the same input again.", params=later.CommandOnRun, result=results.Sent),
+)
+
+_REQUESTS: Final = (
+    _request(
+        "request/list",
+        "What waits for an answer, of the whole daemon.",
+        params=models.ListRequests,
+        result=results.RequestList,
+    ),
+    _request(
+        "request/respond",
+        "Answers a request, bound to the digest that was shown; the first answer counts.",
+        params=models.Respond,
+        result=results.Responded,
+    ),
+    _request("request/preview", "All of what an answer would allow.", params=models.OfRequest, result=results.Preview),
+)
+
+_FILES: Final = (
+    _later(
+        "checkpoint/list",
+        "Files as they were at boundaries.",
+        params=later.ListCheckpoints,
+        result=results.CheckpointList,
+    ),
+    _later(
+        "checkpoint/diff", "Hunks between two checkpoints.", params=later.DiffCheckpoints, result=results.CheckpointDiff
+    ),
+    _later("checkpoint/restore", "Puts files back.", params=later.RestoreCheckpoint, result=results.Restored),
+    _later(
+        "change/list", "Hunks of the agent's edits, file by file.", params=later.ListChanges, result=results.ChangeList
+    ),
+    _later("change/keep", "Keeps a hunk or a file.", params=later.DecideChange, result=results.Sequenced),
+    _later(
+        "change/undo",
+        "Undoes a hunk or a file, if nobody changed it since.",
+        params=later.DecideChange,
+        result=results.Sequenced,
+    ),
+    _later("rollback", "Back to a run: files and conversation.", params=later.Rollback, result=results.RolledBack),
+    _request("blob/read", "A part of a long output.", params=models.ReadBlob, result=results.BlobPart),
+    _later("shell/list", "Background shells.", params=models.OfConversation, result=results.ShellList),
+    _later("shell/stop", "Ends a background shell.", params=later.StopShell, result=results.Nothing),
+    _request(
+        "lock/list", "Which files and folders are held, by which run.", params=models.Params, result=results.LockList
+    ),
+    _later("lock/release", "The person takes a lock over.", params=later.ReleaseLock, result=results.Nothing),
+)
+
+_SETTINGS: Final = (
+    _request("permission/list", "Rules with their scope and origin.", params=models.ListRules, result=results.RuleList),
+    _later("permission/add", "Adds a rule.", params=later.AddRule, result=results.Rule),
+    _later("permission/remove", "Removes a rule.", params=later.RemoveRule, result=results.Nothing),
+    _request(
+        "permission/explain",
+        "What would happen to a call, and which rule says so.",
+        params=models.ExplainPermission,
+        result=results.Explanation,
+    ),
+    _request(
+        "provider/list", "Providers, and why one is not available.", params=models.Params, result=results.ProviderList
+    ),
+    _request("model/list", "Models that can be chosen.", params=models.ListModels, result=results.ModelList),
+    _request("context/status", "Tokens, window, cost so far.", params=models.OfConversation, result=results.ContextUse),
+    _request(
+        "drain", "Ends the daemon in order; mode `handoff` comes later.", params=models.Drain, result=results.Nothing
+    ),
+    _request(
+        "status", "The daemon itself, as `agent-ls status --json`.", params=models.Params, result=results.DaemonStatus
+    ),
+)
+
+_CLIENT_NOTIFICATIONS: Final = (
+    _told("window/focus", later.WindowFocus, "This window got or lost the focus."),
+    _told("diagnostics", later.WindowDiagnostics, "What the window's other servers said."),
+    _told("conversation/draft", later.Draft, "What the person is writing."),
+)
+
+_NOTIFICATIONS: Final = (
+    _notice("hello", results.Hello, "The first thing after `initialized`, at each connect."),
+    _notice("event", results.Events, "What was committed in an attached conversation."),
+    _notice("stream", results.StreamPart, "Text in flight; may be dropped, the committed item supersedes it."),
+    _notice("request/changed", results.RequestsChanged, "What waits for an answer has changed."),
+    _notice("resync", results.Resync, "This window was too slow: attach again."),
+    _notice("drain", results.Draining, "The daemon is about to end; connect again after the wait."),
+    _notice("conversation/changed", results.ConversationsChanged, "Summaries that changed."),
+    _notice("lock/changed", results.LockList, "The locks of this window's workspaces, all of them."),
+)
+
+_SERVER_REQUESTS: Final = (
+    _asked("agent/ui/reveal", later.Reveal, results.Nothing, summary="Shows a place.", feature="ui.reveal"),
+    _asked(
+        "agent/document/save",
+        later.SaveDocument,
+        results.Saved,
+        summary="Saves a document that the agent edited.",
+        feature="document.save",
+    ),
+    _asked(
+        "agent/lsp/request",
+        later.LanguageRequest,
+        results.Json,
+        summary="Asks one of the window's own language servers.",
+        feature="lsp.proxy",
+    ),
+)
+
+METHODS: Final[dict[str, Method]] = {
+    method.name: method for group in (_CONVERSATIONS, _RUNS, _REQUESTS, _FILES, _SETTINGS) for method in group
+}
+"""Requests from a client, by name."""
+
+CLIENT_NOTIFICATIONS: Final[dict[str, Method]] = {method.name: method for method in _CLIENT_NOTIFICATIONS}
+NOTIFICATIONS: Final[dict[str, Method]] = {method.name: method for method in _NOTIFICATIONS}
+SERVER_REQUESTS: Final[dict[str, Method]] = {method.name: method for method in _SERVER_REQUESTS}

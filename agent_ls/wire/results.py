@@ -1,0 +1,323 @@
+"""What the daemon sends: results of methods and parameters of its notifications, key by key as on the wire.
+
+Owns these shapes for docs, JSON Schema and client types. Nothing is checked against them at run time: the daemon is
+the one who makes them. Entities are the core's own dataclasses; only what differs from them stands here (views.py
+makes those).
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NotRequired, TypedDict
+
+from agent_ls.core.conversation import Conversation, ConversationStatus
+from agent_ls.core.errors import Code
+from agent_ls.core.events import Event
+from agent_ls.core.items import Item
+from agent_ls.core.request import Request, RequestStatus
+from agent_ls.core.run import Run
+
+Json = dict[str, Any]
+Phase = Literal["thinking", "answering", "tool", "retrying", "compacting", "waiting"]
+Disposition = Literal["started", "queued", "steered", "restarted"]
+
+
+class Nothing(TypedDict):
+    """An empty object: the answer itself says that it is done."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversationView(Conversation):
+    """A conversation as a window sees it, with what follows from its runs and requests."""
+
+    status: ConversationStatus
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversationSummary(ConversationView):
+    pending_requests: int
+    last_text: str
+
+
+class Lock(TypedDict):
+    """`waiting`: how many calls wait for it."""
+
+    key: str
+    conversationId: str
+    runId: str
+    itemId: str
+    since: str
+    waiting: int
+
+
+class StreamView(TypedDict):
+    """Text in flight of an item that is not committed yet; `agent/stream` goes on at `cursor`."""
+
+    itemId: str
+    cursor: int
+    text: str
+    phase: NotRequired[Phase]
+    output: NotRequired[str]
+
+
+class ErrorData(TypedDict):
+    code: Code
+    message: str
+    hint: NotRequired[str]
+    retryable: bool
+
+
+class ConversationList(TypedDict):
+    conversations: list[ConversationSummary]
+    nextCursor: NotRequired[str]
+
+
+class Conversed(TypedDict):
+    conversation: ConversationView
+    seq: int
+
+
+class Attached(TypedDict):
+    """The answer comes first, events after `seq` follow it."""
+
+    conversation: ConversationView
+    items: list[Item]
+    requests: list[Request]
+    queue: list[Run]
+    locks: list[Lock]
+    streams: list[StreamView]
+    seq: int
+    olderCursor: NotRequired[str]
+
+
+class ItemPage(TypedDict):
+    items: list[Item]
+    olderCursor: NotRequired[str]
+
+
+class Exported(TypedDict):
+    """`text`, or the path of a file that holds it when it is long."""
+
+    text: NotRequired[str]
+    path: NotRequired[str]
+
+
+class Sequenced(TypedDict):
+    """Done with the event `seq`."""
+
+    seq: int
+
+
+class Sent(TypedDict):
+    runId: str
+    disposition: Disposition
+    seq: int
+
+
+class RequestList(TypedDict):
+    requests: list[Request]
+
+
+class Responded(TypedDict):
+    status: RequestStatus
+
+
+class CommandPreview(TypedDict):
+    """What a command would run as; `environment` holds only what changes, null where a name is taken away."""
+
+    command: str
+    cwd: str
+    environment: dict[str, str | None]
+
+
+class ChangePreview(TypedDict):
+    uri: str
+    diff: str
+    before: str | None
+    after: str | None
+
+
+class Preview(TypedDict):
+    """The whole of what an answer would allow, and the digest that binds the answer to it."""
+
+    requestId: str
+    number: int
+    digest: str
+    title: str
+    command: NotRequired[CommandPreview]
+    change: NotRequired[ChangePreview]
+    input: NotRequired[Json]
+
+
+class BlobPart(TypedDict):
+    """`data` is base64; `size` that of the whole blob in bytes."""
+
+    data: str
+    offset: int
+    size: int
+
+
+class LockList(TypedDict):
+    locks: list[Lock]
+
+
+class Rule(TypedDict):
+    id: NotRequired[str]
+    effect: Literal["allow", "ask", "deny"]
+    rule: str
+    scope: str
+    origin: str
+
+
+class RuleList(TypedDict):
+    rules: list[Rule]
+
+
+class Explanation(TypedDict):
+    effect: Literal["allow", "ask", "deny"]
+    reason: str
+    rule: NotRequired[Rule]
+
+
+class ProviderView(TypedDict):
+    """`reason` says why it is not available and what to do."""
+
+    id: str
+    kind: str
+    available: bool
+    reason: NotRequired[str]
+    capabilities: NotRequired[Json]
+
+
+class ProviderList(TypedDict):
+    providers: list[ProviderView]
+
+
+class ModelView(TypedDict):
+    id: str
+    provider: str
+    available: bool
+    reason: NotRequired[str]
+    contextWindow: NotRequired[int]
+    capabilities: NotRequired[Json]
+
+
+class ModelList(TypedDict):
+    models: list[ModelView]
+
+
+class ContextUse(TypedDict):
+    usedTokens: int
+    windowTokens: NotRequired[int]
+    thresholds: NotRequired[dict[str, int]]
+    costUsd: NotRequired[float]
+    cacheReadTokens: int
+
+
+class DaemonStatus(TypedDict):
+    pid: int
+    version: str
+    bootId: str
+    instanceId: str
+    uptimeS: float
+    connections: Json | int
+    claims: Json | int
+    runs: Json | int
+    requests: Json | int
+    effects: Json | int
+    ledger: Json
+    drain: Json | None
+
+
+class Restored(TypedDict):
+    restored: list[str]
+    conflicts: list[str]
+
+
+class RolledBack(Restored):
+    runs: list[str]
+
+
+class Hunk(TypedDict):
+    id: str
+    range: Json
+    old: str
+    new: str
+    state: Literal["open", "kept", "undone", "stale"]
+
+
+class FileChanges(TypedDict):
+    uri: str
+    hunks: list[Hunk]
+
+
+class ChangeList(TypedDict):
+    changes: list[FileChanges]
+
+
+class CheckpointList(TypedDict):
+    checkpoints: list[Json]
+
+
+class CheckpointDiff(TypedDict):
+    files: list[FileChanges]
+
+
+class ShellList(TypedDict):
+    shells: list[Json]
+
+
+class Hello(TypedDict):
+    """Sent at each connect and reconnect. Another `bootId` than before: a new daemon, attach again."""
+
+    protocol: int
+    daemonVersion: str
+    bootId: str
+    pid: int
+
+
+class Events(TypedDict):
+    """Committed facts in order, no gap, no repeat; upsert each entity by its id."""
+
+    conversationId: str
+    events: list[Event]
+
+
+class StreamPart(TypedDict):
+    """`delta` goes to the end of what came before, `text` replaces it; the committed item replaces both."""
+
+    conversationId: str
+    itemId: str
+    cursor: int
+    phase: NotRequired[Phase]
+    delta: NotRequired[str]
+    text: NotRequired[str]
+    output: NotRequired[str]
+
+
+class RequestsChanged(TypedDict):
+    """`pending` counts the whole daemon, `requests` are those that this window should show."""
+
+    pending: int
+    requests: list[Request]
+
+
+class Resync(TypedDict):
+    conversationId: str
+
+
+class Draining(TypedDict):
+    retryAfterMs: int
+    reason: str
+
+
+class ConversationsChanged(TypedDict):
+    conversations: list[ConversationSummary]
+    deleted: NotRequired[list[str]]
+
+
+class Saved(TypedDict):
+    saved: bool
+
+
+class Applied(TypedDict):
+    applied: bool
+    failureReason: NotRequired[str]
