@@ -1,0 +1,64 @@
+"""From what the daemon holds to what a window sees, where the two differ.
+
+Owns the derived fields: a conversation's status, its summary, locks. Does not own when they are sent (runtime.feed).
+"""
+
+from dataclasses import fields
+from typing import Any
+
+from agent_ls.core.conversation import Conversation, ConversationStatus
+from agent_ls.core.events import Event
+from agent_ls.core.items import Stream
+from agent_ls.ports.ledger import Summary
+from agent_ls.wire.encode import to_wire
+from agent_ls.wire.results import ConversationSummary, ConversationView
+
+
+def conversation_status(*, active_run: bool, queued: int, pending: int, stopping: bool) -> ConversationStatus:
+    """As core.projection derives it from a run, for those who know only counts (a list has no runs at hand)."""
+    if not active_run:
+        return ConversationStatus.QUEUED if queued else ConversationStatus.IDLE
+    if stopping:
+        return ConversationStatus.STOPPING
+    return ConversationStatus.WAITING if pending else ConversationStatus.RUNNING
+
+
+def conversation(held: Conversation, status: ConversationStatus) -> dict[str, Any]:
+    view: dict[str, Any] = to_wire(ConversationView(**_fields(held), status=status))
+    return view
+
+
+def summary(held: Summary) -> dict[str, Any]:
+    status = conversation_status(
+        active_run=held.active_run,
+        queued=held.queued_runs,
+        pending=held.pending_requests,
+        stopping=held.stopping,
+    )
+    view: dict[str, Any] = to_wire(
+        ConversationSummary(
+            **_fields(held.conversation),
+            status=status,
+            pending_requests=held.pending_requests,
+            last_text=held.last_text,
+        )
+    )
+    return view
+
+
+def event(held: Event) -> dict[str, Any]:
+    """Without the conversation: `agent/event` says it once for all its events."""
+    view: dict[str, Any] = to_wire(held)
+    del view["conversationId"]
+    return view
+
+
+def stream(held: Stream) -> dict[str, Any]:
+    view: dict[str, Any] = to_wire(held)
+    if not held.data:
+        del view["data"]
+    return view
+
+
+def _fields(held: Conversation) -> dict[str, Any]:
+    return {field.name: getattr(held, field.name) for field in fields(held)}
