@@ -5,9 +5,8 @@ comes in is checked by models.py.
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import cache
 from typing import Any
 
 from agent_ls.core.base import camel
@@ -32,10 +31,12 @@ def to_wire(value: Any) -> Any:
 
 
 _PLAIN = frozenset({str, int, float, bool})
+_KNOWN: dict[type[Any], tuple[tuple[str, str], ...] | None] = {}
 
 
-@cache
 def _names(kind: type[Any]) -> tuple[tuple[str, str], ...] | None:
-    if not hasattr(kind, "__dataclass_fields__"):
-        return None
-    return tuple((field.name, camel(field.name)) for field in fields(kind))
+    """Field and wire name of each field of a dataclass, None for what is none."""
+    if kind not in _KNOWN:
+        held = fields(kind) if is_dataclass(kind) else None
+        _KNOWN[kind] = held and tuple((field.name, camel(field.name)) for field in held)
+    return _KNOWN[kind]

@@ -9,7 +9,6 @@ from typing import Any
 from agent_ls.core.conversation import Conversation, ConversationStatus
 from agent_ls.core.events import Event
 from agent_ls.core.items import Stream
-from agent_ls.ports.ledger import Summary
 from agent_ls.wire.encode import to_wire
 from agent_ls.wire.results import ConversationSummary, ConversationView
 
@@ -28,20 +27,9 @@ def conversation(held: Conversation, status: ConversationStatus) -> dict[str, An
     return view
 
 
-def summary(held: Summary) -> dict[str, Any]:
-    status = conversation_status(
-        active_run=held.active_run,
-        queued=held.queued_runs,
-        pending=held.pending_requests,
-        stopping=held.stopping,
-    )
+def summary(held: Conversation, status: ConversationStatus, *, pending_requests: int, last_text: str) -> dict[str, Any]:
     view: dict[str, Any] = to_wire(
-        ConversationSummary(
-            **_fields(held.conversation),
-            status=status,
-            pending_requests=held.pending_requests,
-            last_text=held.last_text,
-        )
+        ConversationSummary(**_fields(held), status=status, pending_requests=pending_requests, last_text=last_text)
     )
     return view
 
