@@ -37,6 +37,9 @@ _KNOWN: dict[type[Any], tuple[tuple[str, str], ...] | None] = {}
 def _names(kind: type[Any]) -> tuple[tuple[str, str], ...] | None:
     """Field and wire name of each field of a dataclass, None for what is none."""
     if kind not in _KNOWN:
-        held = fields(kind) if is_dataclass(kind) else None
-        _KNOWN[kind] = held and tuple((field.name, camel(field.name)) for field in held)
+        _KNOWN[kind] = _spell(kind) if is_dataclass(kind) else None
     return _KNOWN[kind]
+
+
+def _spell(kind: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((field.name, camel(field.name)) for field in fields(kind))

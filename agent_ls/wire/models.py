@@ -109,11 +109,14 @@ class ListConversations(Params):
 
 
 class CreateConversation(Command):
+    """`allowAuto`: the person said so in this very command, which lets mode `auto` be chosen."""
+
     workspace: Uri
     title: Text | None = None
     provider: Text | None = None
     model: Text | None = None
     mode: Mode | None = None
+    allow_auto: bool = False
 
 
 class Backfill(Params):
@@ -139,6 +142,7 @@ class UpdateConversation(Command):
     model: Text | None = None
     mode: Mode | None = None
     archived: bool | None = None
+    allow_auto: bool = False
 
 
 class ExportConversation(OfConversation):
