@@ -1,0 +1,109 @@
+"""What a model is sent: the transcript as messages that every server accepts.
+
+Owns pairing (each call has exactly one result, right after it), order and the absence of empty text. Does not own how
+a wire spells it.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from agent_ls.core.call import SETTLED
+from agent_ls.core.items import AssistantMessage, Block, Call, ContextItem, Item, ItemStatus, Reasoning, UserMessage
+from agent_ls.core.items import ResultStatus as Status
+from agent_ls.core.messages import (
+    AssistantTurn,
+    CallPart,
+    ModelMessage,
+    Part,
+    ReasoningPart,
+    ResultPart,
+    ResultsTurn,
+    TextPart,
+    UserTurn,
+)
+
+
+def messages(items: Iterable[Item], *, provider: str, model: str) -> tuple[ModelMessage, ...]:
+    """Items in order of `ord`. Reasoning is replayed only to the provider and model that made it."""
+    built: list[ModelMessage] = []
+    group: list[Item] = []
+    for item in items:
+        if item.step_id is not None:
+            if group and group[0].step_id != item.step_id:
+                _close(built, group, provider=provider, model=model)
+                group = []
+            group.append(item)
+            continue
+        if isinstance(item.payload, UserMessage):
+            _close(built, group, provider=provider, model=model)
+            group = []
+            _add_user(built, item.payload)
+    _close(built, group, provider=provider, model=model)
+    return tuple(built)
+
+
+def user_blocks(message: UserMessage) -> tuple[Block, ...]:
+    """What the person said, then what their editor attached; never empty text."""
+    said = [block for block in message.content if block.type != "text" or (block.text or "").strip()]
+    attached = [Block(type="text", text=_attached(item)) for item in message.context]
+    files = [Block(type="text", text=f"Attached file: {block.uri}") for block in said if block.type == "file"]
+    kept = [block for block in said if block.type != "file"]
+    return (*kept, *files, *attached)
+
+
+def _add_user(built: list[ModelMessage], message: UserMessage) -> None:
+    blocks = user_blocks(message) or (Block(type="text", text="(empty message)"),)
+    last = built[-1] if built else None
+    if isinstance(last, UserTurn):
+        # Two messages of the person in a row (the first run failed or was stopped before an answer).
+        built[-1] = UserTurn((*last.content, *blocks))
+    else:
+        built.append(UserTurn(blocks))
+
+
+def _close(built: list[ModelMessage], group: Sequence[Item], *, provider: str, model: str) -> None:
+    parts: list[Part] = []
+    results: list[ResultPart] = []
+    for item in group:
+        payload = item.payload
+        match payload:
+            case AssistantMessage() if payload.text.strip():
+                parts.append(TextPart(payload.text))
+            case Reasoning() if (payload.provider, payload.model) == (provider, model) and payload.raw:
+                parts.append(ReasoningPart(payload.text, payload.raw))
+            case Call():
+                parts.append(_call_part(payload))
+                results.append(_result_part(payload))
+            case _:
+                pass
+    if not any(not isinstance(part, ReasoningPart) for part in parts):
+        return
+    if not results and group[-1].status is ItemStatus.INTERRUPTED:
+        parts.append(TextPart("(the person stopped this answer here)"))
+    built.append(AssistantTurn(tuple(parts)))
+    if results:
+        built.append(ResultsTurn(tuple(results)))
+
+
+def _call_part(call: Call) -> CallPart:
+    return CallPart(call.call_id, call.tool, _arguments(call))
+
+
+def _arguments(call: Call) -> str:
+    return json.dumps(call.input, ensure_ascii=False, separators=(",", ":"))
+
+
+def _result_part(call: Call) -> ResultPart:
+    result = call.result
+    if result is None or call.state not in SETTLED:
+        return ResultPart(call.call_id, "not_run: the call has no result.", is_error=True)
+    return ResultPart(call.call_id, result.for_model(), is_error=result.status is not Status.OK, images=result.images)
+
+
+def _attached(item: ContextItem) -> str:
+    where = f" {item.uri}" if item.uri else ""
+    if item.range is not None:
+        start = item.range.get("start", {})
+        where += f" from line {int(start.get('line', 0)) + 1}"
+    body = item.text if item.text is not None else ("" if item.data is None else str(item.data))
+    return f"[{item.type}{where}]\n{body}".strip()

@@ -1,0 +1,87 @@
+"""What a conversation owes next, read from its state alone.
+
+The same answer after a crash, an idle release or a decision of the person: the runtime does it and looks again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_ls.core.attempt import AttemptFact
+from agent_ls.core.call import SETTLED
+from agent_ls.core.items import CallState, Item
+from agent_ls.core.locks import conflicts
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.run import Run
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """No run is active, or a person has to answer first."""
+
+
+@dataclass(frozen=True)
+class AskModel:
+    run_id: str
+    attempt_id: str
+
+
+@dataclass(frozen=True)
+class RunCalls:
+    """Calls that may start now, in call order."""
+
+    run_id: str
+    item_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class End:
+    run_id: str
+    outcome: AttemptFact
+
+
+Owed = Nothing | AskModel | RunCalls | End
+
+
+def owed(state: ConversationState) -> Owed:
+    run = state.active
+    if run is None:
+        return Nothing()
+    if run.interrupt is not None:
+        return End(run.id, AttemptFact.INTERRUPTED)
+    attempt = state.attempt_of(run)
+    if attempt is None or not attempt.live:
+        return Nothing()
+    calls = state.step_calls(attempt)
+    runnable = ready(calls)
+    if runnable:
+        return RunCalls(run.id, tuple(item.id for item in runnable))
+    if _waits_for_person(state, run, calls):
+        return Nothing()
+    if attempt.steps and not calls:
+        return End(run.id, AttemptFact.COMPLETED)
+    return AskModel(run.id, attempt.id)
+
+
+def ready(calls: Sequence[Item]) -> list[Item]:
+    """Approved calls, but none that conflicts with an earlier one that is still undecided."""
+    found: list[Item] = []
+    undecided: list[Item] = []
+    for item in calls:
+        match item.call.state:
+            case CallState.AWAITING_APPROVAL:
+                undecided.append(item)
+            case CallState.APPROVED if not any(_conflict(item, earlier) for earlier in undecided):
+                found.append(item)
+            case _:
+                pass
+    return found
+
+
+def _conflict(one: Item, other: Item) -> bool:
+    return any(conflicts(mine, theirs) for mine in one.call.keys for theirs in other.call.keys)
+
+
+def _waits_for_person(state: ConversationState, run: Run, calls: Sequence[Item]) -> bool:
+    if any(request.run_id == run.id for request in state.pending.values()):
+        return True
+    return any(item.call.state not in SETTLED for item in calls)

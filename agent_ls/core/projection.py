@@ -1,0 +1,150 @@
+"""A conversation folded from its events: what the deciders look at.
+
+Owns the indices that decisions need (who is active, what is queued, what was read). Applying is an upsert, since every
+event carries the whole entity after it; nothing here decides anything.
+"""
+
+from collections.abc import Iterable
+from urllib.parse import unquote, urlsplit
+
+from agent_ls.core.attempt import Attempt
+from agent_ls.core.conversation import Conversation, ConversationStatus
+from agent_ls.core.events import AnyEntity
+from agent_ls.core.items import AssistantMessage, Call, CallState, Item, ResultStatus
+from agent_ls.core.request import Request
+from agent_ls.core.run import Run, RunStatus
+
+
+class ConversationState:
+    """Mutable only through `apply`. `epoch` is that of the claim under which it is decided.
+
+    `seen` maps file URIs to the hash that the conversation last read or wrote, `cwd` is where its shell stands.
+    """
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.epoch = 0
+        self.runs: dict[str, Run] = {}
+        self.attempts: dict[str, Attempt] = {}
+        self.items: dict[str, Item] = {}
+        self.requests: dict[str, Request] = {}
+        self.run_items: dict[str, list[str]] = {}
+        self.pending: dict[str, Request] = {}
+        self.queued: dict[str, Run] = {}
+        self.active: Run | None = None
+        self.seen: dict[str, str] = {}
+        self.cwd: str | None = None
+        self.last_text = ""
+        self.next_ord = 1
+        self._conversation: Conversation | None = None
+
+    @classmethod
+    def of(cls, entities: Iterable[AnyEntity], seq: int) -> "ConversationState":
+        """From the newest state of every entity, items in order of `ord`."""
+        state = cls()
+        for entity in sorted(entities, key=_load_order):
+            state.apply(entity)
+        state.seq = seq
+        return state
+
+    @property
+    def conversation(self) -> Conversation:
+        if self._conversation is None:
+            raise LookupError("the conversation has not been created yet")
+        return self._conversation
+
+    @property
+    def exists(self) -> bool:
+        return self._conversation is not None
+
+    @property
+    def root(self) -> str:
+        """The workspace as a path of this machine."""
+        return unquote(urlsplit(self.conversation.workspace).path) or "/"
+
+    def apply(self, entity: AnyEntity) -> None:
+        match entity:
+            case Conversation():
+                self._conversation = entity
+            case Run():
+                self._apply_run(entity)
+            case Attempt():
+                self.attempts[entity.id] = entity
+            case Item():
+                self._apply_item(entity)
+            case Request():
+                self.requests[entity.id] = entity
+                self.pending.pop(entity.id, None)
+                if entity.pending:
+                    self.pending[entity.id] = entity
+
+    def queue(self) -> list[Run]:
+        """Queued runs, next one first."""
+        return sorted(self.queued.values(), key=lambda run: (run.position or 0, run.ordinal))
+
+    def attempt_of(self, run: Run) -> Attempt | None:
+        return self.attempts.get(run.active_attempt_id or "")
+
+    def items_of(self, run_id: str) -> list[Item]:
+        return [self.items[item_id] for item_id in self.run_items.get(run_id, ())]
+
+    def step_calls(self, attempt: Attempt) -> list[Item]:
+        """Calls of the attempt's newest step, in call order. Looks only at the tail of the run."""
+        found: list[Item] = []
+        step: str | None = None
+        for item_id in reversed(self.run_items.get(attempt.run_id, [])):
+            item = self.items[item_id]
+            if item.attempt_id != attempt.id or item.step_id is None:
+                continue
+            if step is not None and item.step_id != step:
+                break
+            step = item.step_id
+            if isinstance(item.payload, Call):
+                found.append(item)
+        return found[::-1]
+
+    def status(self) -> ConversationStatus:
+        return status_of(self.active, queued=len(self.queued), pending=len(self.pending))
+
+    def _apply_run(self, run: Run) -> None:
+        self.runs[run.id] = run
+        self.queued.pop(run.id, None)
+        if run.status is RunStatus.QUEUED:
+            self.queued[run.id] = run
+        elif not run.ended:
+            self.active = run
+        elif self.active is not None and self.active.id == run.id:
+            self.active = None
+
+    def _apply_item(self, item: Item) -> None:
+        if item.id not in self.items:
+            self.run_items.setdefault(item.run_id, []).append(item.id)
+            self.next_ord = max(self.next_ord, item.ord + 1)
+        self.items[item.id] = item
+        if isinstance(item.payload, AssistantMessage):
+            self.last_text = item.payload.text
+        if isinstance(item.payload, Call) and item.payload.state is CallState.FINISHED:
+            self._learn(item.payload)
+
+    def _learn(self, call: Call) -> None:
+        result = call.result
+        if result is None or result.data is None or result.status is ResultStatus.UNKNOWN:
+            return
+        uri, digest, cwd = (result.data.get(name) for name in ("uri", "hash", "cwd"))
+        if isinstance(uri, str) and isinstance(digest, str):
+            self.seen[uri] = digest
+        if isinstance(cwd, str):
+            self.cwd = cwd
+
+
+def status_of(active: Run | None, *, queued: int, pending: int) -> ConversationStatus:
+    """What a window shows: derived, never stored."""
+    if active is None:
+        return ConversationStatus.QUEUED if queued else ConversationStatus.IDLE
+    if active.interrupt is not None:
+        return ConversationStatus.STOPPING
+    return ConversationStatus.WAITING if pending else ConversationStatus.RUNNING
+
+
+def _load_order(entity: AnyEntity) -> tuple[int, int]:
+    return (1, entity.ord) if isinstance(entity, Item) else (0, 0)

@@ -1,0 +1,89 @@
+"""What a successor does with calls that were running when its predecessor ended.
+
+Owns the facts for each row of the recovery table that concerns calls. Everything else follows from `owed`: inputs,
+steps, approvals and noted interrupts are simply still owed.
+"""
+
+from dataclasses import replace
+
+from agent_ls.core import ids
+from agent_ls.core.call import CallFact
+from agent_ls.core.draft import Decision, Draft
+from agent_ls.core.items import Call, CallState, Item, ItemKind, Notice, ResultStatus, ToolResult
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.request import Decision as Answered
+from agent_ls.core.request import Option, Request, RequestFact, RequestKind, RequestStatus
+from agent_ls.core.respond import RERUN, TELL
+
+
+def lost_calls(state: ConversationState) -> list[Item]:
+    """Calls that were started and have no result."""
+    run = state.active
+    if run is None:
+        return []
+    items = state.items_of(run.id)
+    return [item for item in items if isinstance(item.payload, Call) and item.payload.state is CallState.STARTED]
+
+
+def settle_lost(state: ConversationState, item_id: str, result: ToolResult, *, number: int, at: str) -> Decision:
+    """Gives a lost call the result that was found out; where it is unknown, a question asks the person."""
+    draft = Draft(state, at)
+    item = draft.move_call(item_id, CallFact.FINISHED, result=result)
+    stopped = state.runs[item.run_id].interrupt is not None
+    if result.status is ResultStatus.UNKNOWN and not stopped:
+        _ask(draft, item, number)
+    return draft.done()
+
+
+def start_again(state: ConversationState, item_id: str, at: str) -> Decision:
+    """The call certainly has no effect yet: back to approved, so that it is owed once more."""
+    draft = Draft(state, at)
+    item = state.items[item_id]
+    payload = replace(item.call, state=CallState.APPROVED)
+    draft.put(CallFact.RERUN, replace(item, payload=payload, updated_at=at))
+    return draft.done()
+
+
+def drop_partial(state: ConversationState, text: str, at: str) -> Decision | None:
+    """Says which text was on the screen when the daemon ended; the model is asked again."""
+    run = state.active
+    if run is None or not text.strip():
+        return None
+    draft = Draft(state, at)
+    shown = text if len(text) <= 2000 else text[:1000] + "\n…\n" + text[-1000:]
+    message = f"The daemon ended in the middle of an answer, so the model is asked again. Dropped text:\n\n{shown}"
+    note = draft.fresh_note_id(run.id, "n")
+    draft.add_item(run.id, note, ItemKind.NOTICE, payload=Notice(code="partial_dropped", message=message))
+    return draft.done()
+
+
+def _ask(draft: Draft, item: Item, number: int) -> None:
+    taken = sum(1 for request in draft.state.requests.values() if request.item_id == item.id)
+    what = item.call.title or item.call.tool
+    question = {
+        "id": "lost",
+        "header": "Outcome unknown",
+        "text": f"The daemon ended while this was running, so nobody knows whether it finished: {what}",
+        "options": [{"id": TELL, "label": "Tell the model as it is"}, {"id": RERUN, "label": "Run it again"}],
+        "multi": False,
+    }
+    request = Request(
+        id=ids.request_id(item.id, taken + 1),
+        number=number,
+        conversation_id=item.conversation_id,
+        run_id=item.run_id,
+        item_id=item.id,
+        kind=RequestKind.QUESTION,
+        title=f"Outcome unknown: {what}",
+        tool=item.call.tool,
+        input=item.call.input,
+        options=(
+            Option(id=TELL, label="Tell the model as it is", decision=Answered.ANSWER),
+            Option(id=RERUN, label="Run it again", decision=Answered.ANSWER),
+        ),
+        questions=(question,),
+        digest=item.call.digest or item.call.call_id,
+        status=RequestStatus.PENDING,
+        created_at=draft.at,
+    )
+    draft.put(RequestFact.ASKED, request)

@@ -1,0 +1,124 @@
+"""A person's answer to a request, and what it does to the call that waits for it.
+
+Owns that decision and consequence are one commit, so that an answer can never be delivered without effect.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from agent_ls.core.call import CallFact
+from agent_ls.core.draft import Decision as Decided
+from agent_ls.core.draft import Draft
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.events import ConversationFact, ItemFact
+from agent_ls.core.interrupt import note
+from agent_ls.core.items import Call, ItemStatus, Question, ResultStatus, ToolResult
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.request import Answer, Decision, Request, RequestFact, RequestKind, check
+from agent_ls.core.run import Interrupt
+
+RERUN = "rerun"
+TELL = "tell"
+
+
+def respond(state: ConversationState, request_id: str, answer: Answer) -> Decided | Refusal:
+    """`{status}` of the request. The same decision again is not an error; a different one learns who was first."""
+    request = state.requests.get(request_id)
+    if request is None:
+        return Refusal(Code.UNKNOWN_REQUEST, f"There is no request `{request_id}`.")
+    draft = Draft(state, answer.at)
+    if request.decision is not None and request.decision is answer.decision and request.digest == answer.digest:
+        return draft.done(status=str(request.status))
+    refusal = check(request, answer) or _check_scope(request, answer)
+    if refusal is not None:
+        return refusal
+    if answer.decision is Decision.CANCEL:
+        return _cancel(draft, request, answer)
+    if request.kind is RequestKind.APPROVAL:
+        _decide_call(draft, request, answer)
+    else:
+        _answer_question(draft, request, answer)
+    moved = draft.move_request(
+        request,
+        RequestFact.RESOLVED,
+        decision=answer.decision,
+        scope=answer.scope,
+        option_id=answer.option_id,
+        reason=answer.reason,
+        answers=answer.answers,
+        decided_by=answer.by,
+        decided_from=answer.from_,
+        decided_at=answer.at,
+    )
+    return draft.done(status=str(moved.status))
+
+
+def _check_scope(request: Request, answer: Answer) -> Refusal | None:
+    if answer.input is not None and answer.input != request.input:
+        return Refusal(
+            Code.UNSUPPORTED, "Changing a call before allowing it is not built yet.", "Deny it and say what you want."
+        )
+    scope = answer.scope or "once"
+    if scope == "once" or answer.decision is not Decision.ALLOW:
+        return None
+    offered = sorted({option.scope for option in request.options if option.scope})
+    if scope in offered:
+        return None
+    return Refusal(
+        Code.INVALID_PARAMS,
+        f"Request #{request.number} cannot be allowed for scope `{scope}`.",
+        f"Allow it {' or '.join(offered) or 'once'}.",
+    )
+
+
+def _decide_call(draft: Draft, request: Request, answer: Answer) -> None:
+    who: dict[str, Any] = {"decided_by": answer.by, "decided_from": answer.from_}
+    if answer.decision is Decision.ALLOW:
+        draft.move_call(request.item_id, CallFact.APPROVED, **who)
+        _keep_rule(draft, request, answer)
+        return
+    reason = (answer.reason or "").strip()
+    output = reason or "The person said no and gave no reason. Ask before you try it in another way."
+    result = ToolResult(status=ResultStatus.DENIED, output=output)
+    draft.move_call(request.item_id, CallFact.DENIED, result=result, **who)
+
+
+def _keep_rule(draft: Draft, request: Request, answer: Answer) -> None:
+    """Stores exactly the rule that the chosen option showed."""
+    rule = next((o.rule for o in request.options if o.scope == answer.scope and o.rule), None)
+    if rule is None or answer.scope != "conversation":
+        return
+    kept: dict[str, Any] = {"verdict": "allow", "pattern": rule, "by": answer.by, "at": answer.at}
+    conversation = draft.conversation
+    if all(old["pattern"] != rule for old in conversation.rules):
+        moved = replace(conversation, rules=(*conversation.rules, kept), updated_at=draft.at)
+        draft.put(ConversationFact.UPDATED, moved)
+
+
+def _answer_question(draft: Draft, request: Request, answer: Answer) -> None:
+    item = draft.get_item(request.item_id)
+    if isinstance(item.payload, Call):
+        if chosen(answer) == RERUN:
+            draft.move_call(item.id, CallFact.RERUN, result=None, decided_by=answer.by, decided_from=answer.from_)
+        return
+    if isinstance(item.payload, Question):
+        payload = replace(item.payload, answers=answer.answers)
+        done = replace(item, payload=payload, status=ItemStatus.COMPLETED, updated_at=draft.at)
+        draft.put(ItemFact.UPDATED, done)
+
+
+def chosen(answer: Answer) -> str:
+    """The option that an answer names, by `optionId` or in `answers`; denying is `tell`."""
+    if answer.option_id is not None:
+        return answer.option_id
+    said = answer.answers
+    if isinstance(said, dict):
+        said = list(said.values())
+    flat = [part for entry in said for part in (entry if isinstance(entry, list) else [entry])] if said else []
+    return RERUN if RERUN in flat else TELL
+
+
+def _cancel(draft: Draft, request: Request, answer: Answer) -> Decided:
+    run = draft.get_run(request.run_id)
+    note(draft, run, Interrupt(by=answer.by, from_=answer.from_, at=answer.at))
+    return draft.done(status="cancelled")

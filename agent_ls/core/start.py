@@ -1,0 +1,56 @@
+"""Starting a run: its message joins the transcript, its first attempt is owed.
+
+Owns which facts make a start and which queued run is next. Used when a message is sent, when a run ends and when a
+held queue is released.
+"""
+
+from agent_ls.core import ids
+from agent_ls.core.attempt import Attempt, AttemptFact, AttemptStatus, Reason
+from agent_ls.core.draft import Draft
+from agent_ls.core.effects import drive
+from agent_ls.core.items import ItemKind, UserMessage
+from agent_ls.core.run import RunFact, RunStatus
+
+
+def start(draft: Draft, run_id: str) -> None:
+    """Moves a run that is queued (or was just made) to running."""
+    run = draft.get_run(run_id)
+    message = UserMessage(content=run.content, context=run.context)
+    item = draft.add_item(run.id, ids.user_item_id(run.id, 1), ItemKind.USER_MESSAGE, payload=message)
+    attempt = Attempt(
+        id=ids.attempt_id(run.id, 1),
+        run_id=run.id,
+        conversation_id=run.conversation_id,
+        n=1,
+        reason=Reason.INITIAL,
+        status=AttemptStatus.PENDING,
+        read_through=draft.next_seq - 1,
+        epoch=draft.state.epoch,
+        created_at=draft.at,
+    )
+    draft.move_run(
+        run.id,
+        RunFact.STARTED,
+        started_at=draft.at,
+        user_item_id=item.id,
+        active_attempt_id=attempt.id,
+        position=None,
+        content=(),
+        context=(),
+    )
+    draft.put(AttemptFact.CREATED, attempt)
+    # Our own loop has nothing to open before it can run: pending and starting are passed through in one commit.
+    draft.move_attempt(attempt.id, AttemptFact.RUNNING)
+    draft.move_run(run.id, RunFact.RUNNING)
+    draft.effects.append(drive(attempt.id, run.conversation_id))
+
+
+def start_next(draft: Draft) -> None:
+    """Starts the first queued run, unless the person holds the queue."""
+    if draft.conversation.queue_held:
+        return
+    waiting = [draft.get_run(run.id) for run in draft.state.queue()]
+    for run in waiting:
+        if run.status is RunStatus.QUEUED:
+            start(draft, run.id)
+            return

@@ -1,0 +1,231 @@
+"""One step: a model's reply becomes items, its calls are triaged, and the run goes on or ends.
+
+Owns which facts a reply yields. Does not own how calls are judged (policy.py) or prepared (tools): both come in as
+`Triage`, one for each call, in call order.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from agent_ls.core import call as calls
+from agent_ls.core import ids
+from agent_ls.core.attempt import Attempt, AttemptFact
+from agent_ls.core.call import CallFact
+from agent_ls.core.draft import Decision, Draft
+from agent_ls.core.finalize import finish
+from agent_ls.core.items import (
+    AssistantMessage,
+    Call,
+    Item,
+    ItemKind,
+    ItemStatus,
+    Notice,
+    Reasoning,
+    ResultStatus,
+    ToolResult,
+    Usage,
+)
+from agent_ls.core.messages import Part, ReasoningPart, Reply, Stop, TextPart
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.request import Option, Request, RequestFact, RequestKind, RequestStatus
+
+IDENTICAL_FAILURES: Final = 3
+
+
+class TriageVerdict(StrEnum):
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Triage:
+    """A judged call: `call` still proposed, `part` its place in the reply, `text` what the model is told if not run.
+
+    For ASK: `number`, `title`, `options` and `card` of the request.
+    """
+
+    part: int
+    kind: ItemKind
+    call: Call
+    verdict: TriageVerdict
+    rule: str | None = None
+    text: str = ""
+    number: int = 0
+    title: str = ""
+    options: tuple[Option, ...] = ()
+    card: dict[str, Any] | None = None
+
+
+def take_reply(
+    state: ConversationState, attempt_id: str, reply: Reply, *, triage: Sequence[Triage], provider: str, at: str
+) -> Decision | None:
+    """None when the step was answered already (a late duplicate)."""
+    attempt = state.attempts[attempt_id]
+    step = attempt.step_id
+    if not attempt.live or ids.part_id(step, 0) in state.items:
+        return None
+    draft = Draft(state, at)
+    judged = {entry.part: entry for entry in triage}
+    for index, part in enumerate(reply.parts):
+        if index in judged:
+            _add_call(draft, attempt, judged[index])
+        else:
+            _add_said(draft, attempt, index, part=part, reply=reply, provider=provider)
+    usage = reply.usage or Usage()
+    draft.move_attempt(
+        attempt_id,
+        AttemptFact.STEPPED,
+        steps=attempt.steps + 1,
+        last_stop=str(reply.stop),
+        usage=attempt.usage.plus(usage),
+        last_usage=reply.usage,
+    )
+    _go_on_or_end(draft, attempt, reply, triage=triage)
+    return draft.done()
+
+
+def _add_said(draft: Draft, attempt: Attempt, index: int, *, part: Part, reply: Reply, provider: str) -> None:
+    where = {"attempt_id": attempt.id, "step_id": attempt.step_id}
+    item_id = ids.part_id(attempt.step_id, index)
+    match part:
+        case TextPart():
+            said = AssistantMessage(text=part.text, model=reply.model, usage=reply.usage)
+            draft.add_item(attempt.run_id, item_id, ItemKind.ASSISTANT_MESSAGE, payload=said, **where)
+        case ReasoningPart():
+            thought = Reasoning(text=part.text, provider=provider, model=reply.model, raw=part.raw)
+            draft.add_item(attempt.run_id, item_id, ItemKind.REASONING, payload=thought, **where)
+        case _:
+            raise ValueError(f"call {part.name} was not triaged")
+
+
+_FACTS: Final[Mapping[TriageVerdict, CallFact]] = {
+    TriageVerdict.ALLOW: CallFact.APPROVED,
+    TriageVerdict.ASK: CallFact.ASKED,
+    TriageVerdict.DENY: CallFact.DENIED,
+    TriageVerdict.INVALID: CallFact.NOT_RUN,
+}
+_RESULTS: Final = {TriageVerdict.DENY: ResultStatus.DENIED, TriageVerdict.INVALID: ResultStatus.ERROR}
+
+
+def _add_call(draft: Draft, attempt: Attempt, entry: Triage) -> None:
+    item_id = ids.part_id(attempt.step_id, entry.part)
+    call = replace(entry.call, call_id=ids.call_id(item_id))
+    more: dict[str, Any] = {"attempt_id": attempt.id, "step_id": attempt.step_id, "status": ItemStatus.PENDING}
+    item = draft.new_item(attempt.run_id, item_id, entry.kind, payload=call, **more)
+    facts: dict[str, Any] = {"rule": entry.rule} if entry.rule else {}
+    if entry.verdict in _RESULTS:
+        facts["result"] = ToolResult(status=_RESULTS[entry.verdict], output=entry.text)
+    if entry.verdict in (TriageVerdict.ALLOW, TriageVerdict.DENY):
+        facts["decided_by"] = "rule"
+    if entry.verdict is TriageVerdict.ASK:
+        facts["request_id"] = ids.request_id(item_id)
+    fact = _FACTS[entry.verdict]
+    draft.put(fact, calls.evolve(item, fact, draft.at, **facts))
+    if entry.verdict is TriageVerdict.ASK:
+        _ask(draft, item, entry)
+
+
+def _ask(draft: Draft, item: Item, entry: Triage) -> None:
+    request = Request(
+        id=ids.request_id(item.id),
+        number=entry.number,
+        conversation_id=item.conversation_id,
+        run_id=item.run_id,
+        item_id=item.id,
+        kind=RequestKind.APPROVAL,
+        title=entry.title,
+        tool=entry.call.tool,
+        input=entry.call.input,
+        options=entry.options,
+        card=entry.card,
+        digest=entry.call.digest or "",
+        status=RequestStatus.PENDING,
+        created_at=draft.at,
+    )
+    draft.put(RequestFact.ASKED, request)
+
+
+def _go_on_or_end(draft: Draft, attempt: Attempt, reply: Reply, *, triage: Sequence[Triage]) -> None:
+    if triage:
+        failure = _repeated_failure(draft, attempt.run_id)
+        if failure is not None:
+            finish(draft, attempt.run_id, AttemptFact.FAILED, error=failure)
+        return
+    if reply.stop is Stop.MAX_TOKENS:
+        said = "The answer was cut at the model's limit. Say `go on` to hear the rest."
+        _notice(draft, attempt, code="max_tokens", message=said)
+    if reply.stop is Stop.REFUSAL:
+        _notice(draft, attempt, code="refusal", message="The model refused to answer this.")
+    finish(draft, attempt.run_id, AttemptFact.COMPLETED)
+
+
+def _notice(draft: Draft, attempt: Attempt, *, code: str, message: str) -> None:
+    note = draft.fresh_note_id(attempt.run_id, "n")
+    draft.add_item(
+        attempt.run_id, note, ItemKind.NOTICE, payload=Notice(code=code, message=message), attempt_id=attempt.id
+    )
+
+
+def _repeated_failure(draft: Draft, run_id: str) -> Notice | None:
+    """The same call refused as invalid for the third time in a row: the model does not learn from its result."""
+    failed = [item.call for item in draft.run_items(run_id) if isinstance(item.payload, Call)]
+    last = failed[-IDENTICAL_FAILURES:]
+    same = {(call.tool, call.raw_arguments) for call in last}
+    if len(last) < IDENTICAL_FAILURES or len(same) > 1:
+        return None
+    if any(call.result is None or call.result.status is not ResultStatus.ERROR for call in last):
+        return None
+    return Notice(
+        code="provider_error",
+        message=f"The model made the same failing call to `{last[0].tool}` {IDENTICAL_FAILURES} times, so the run was "
+        "stopped.",
+        hint="Say what you want in other words, or use another model.",
+    )
+
+
+def keep_partial(draft: Draft, attempt: Attempt, said: Sequence[tuple[int, str]]) -> None:
+    """Text that was on the screen when the step ended early stays, marked as interrupted."""
+    for index, text in said:
+        item_id = ids.part_id(attempt.step_id, index)
+        if text.strip() and item_id not in draft.state.items:
+            draft.add_item(
+                attempt.run_id,
+                item_id,
+                ItemKind.ASSISTANT_MESSAGE,
+                payload=AssistantMessage(text=text),
+                attempt_id=attempt.id,
+                step_id=attempt.step_id,
+                status=ItemStatus.INTERRUPTED,
+            )
+
+
+def end(
+    state: ConversationState,
+    run_id: str,
+    outcome: AttemptFact,
+    *,
+    said: Sequence[tuple[int, str]] = (),
+    error: Notice | None = None,
+    at: str,
+) -> Decision | None:
+    """Ends the run's active attempt and with it the run. None if it has ended already."""
+    run = state.runs[run_id]
+    if run.ended:
+        return None
+    draft = Draft(state, at)
+    attempt = state.attempt_of(run)
+    if attempt is not None:
+        keep_partial(draft, attempt, said)
+    finish(draft, run_id, outcome, error=error)
+    return draft.done()
+
+
+def move_item(state: ConversationState, item_id: str, fact: CallFact, *, at: str, **facts: Any) -> Decision:
+    """One call one state further."""
+    draft = Draft(state, at)
+    draft.move_call(item_id, fact, **facts)
+    return draft.done()
