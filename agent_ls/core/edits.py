@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import pairwise
 
 from agent_ls.core.near import explain
 from agent_ls.core.textfile import Flat, TextFile, Unencodable, has_surrogates
@@ -76,7 +77,7 @@ def apply(file: TextFile, edits: Sequence[Edit]) -> Applied | Problem:
             return _named(found, len(edits))
         spans.extend(found)
     spans.sort(key=lambda span: (span.start, span.end))
-    for left, right in zip(spans, spans[1:], strict=False):
+    for left, right in pairwise(spans):
         if right.start < left.end:
             return _overlap(file.flat, left, right)
     return _splice(file, spans)
@@ -107,7 +108,7 @@ def _places(file: TextFile, edit: Edit, index: int) -> list[Span] | Problem:
             "or set all to replace each of them"
         )
         return Problem(Trouble.AMBIGUOUS, message, index, lines)
-    if any(file.splits_character(place) for hit in hits for place in (hit, hit + len(old))):
+    if any(file.splits_character(flat.origin(place)) for hit in hits for place in (hit, hit + len(old))):
         message = "old begins or ends inside a two-byte character of a file that is not UTF-8; give whole lines"
         return Problem(Trouble.ENCODING, message, index, lines)
     return [Span(hit, hit + len(old), new, index) for hit in hits]
@@ -177,24 +178,23 @@ def _in_the_endings_of(flat: Flat, span: Span) -> str:
         return span.new.replace("\n", style)
     old_lines = flat.text[span.start : span.end].split("\n")
     new_lines = span.new.split("\n")
-    own = _endings(flat, span)
-    taken = _aligned(flat, old_lines, new_lines, own)
+    if len(old_lines) * len(new_lines) > _ALIGNED:
+        return span.new.replace("\n", flat.usual)
+    taken = _aligned(old_lines, new_lines, _endings(flat, span))
     return "".join(line + end for line, end in zip(new_lines, [*taken, ""], strict=True))
 
 
 def _endings(flat: Flat, span: Span) -> list[str]:
     """Of the lines that end within the span, and of the one the span's last line ends with (or the one before)."""
-    own = [flat.ending(place) for place in _hits(flat.text[: span.end], "\n", overlapping=False) if place >= span.start]
+    inside = _hits(flat.text[span.start : span.end], "\n", overlapping=False)
+    own = [flat.ending(span.start + place) for place in inside]
     after = flat.text.find("\n", span.end)
     before = flat.text.rfind("\n", 0, span.start)
     near = after if after != -1 else before
     return [*own, flat.ending(near) if near != -1 else flat.usual]
 
 
-def _aligned(flat: Flat, old_lines: list[str], new_lines: list[str], own: list[str]) -> list[str]:
-    count = len(new_lines) - 1
-    if len(old_lines) * len(new_lines) > _ALIGNED:
-        return [flat.usual] * count
+def _aligned(old_lines: list[str], new_lines: list[str], own: list[str]) -> list[str]:
     taken = [""] * len(new_lines)
     matcher = SequenceMatcher(None, old_lines, new_lines, autojunk=False)
     for _, old_from, old_to, new_from, new_to in matcher.get_opcodes():
@@ -202,4 +202,4 @@ def _aligned(flat: Flat, old_lines: list[str], new_lines: list[str], own: list[s
             # What is inserted beyond the lines it replaces takes the ending of the line before it.
             last = max(old_to - 1, 0)
             taken[new_index] = own[min(old_from + new_index - new_from, last)]
-    return taken[:count]
+    return taken[:-1]

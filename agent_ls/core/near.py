@@ -36,7 +36,9 @@ def explain(text: str, old: str) -> Near:
             continue
         lines = _lines_with(normalise(text), wanted)
         if lines:
-            return Near(_loosely(text, what, lines, old.count("\n") + 1), loose=True, lines=lines)
+            return Near(
+                _loosely(what, lines) + _as_it_stands(text, lines[0], old.count("\n") + 1), loose=True, lines=lines
+            )
     if "\ufffd" in old:
         return Near("old is not in the file; \ufffd stands for bytes that are no text: leave them out of old")
     return _beginning(text, old)
@@ -80,14 +82,15 @@ def _lines_with(text: str, wanted: str) -> tuple[int, ...]:
     return tuple(lines)
 
 
-def _loosely(text: str, what: str, lines: tuple[int, ...], height: int) -> str:
+def _loosely(what: str, lines: tuple[int, ...]) -> str:
     at = ", ".join(map(str, lines))
-    there = text.split("\n")[lines[0] - 1 : lines[0] - 1 + min(height, _SHOWN_LINES)]
-    shown = "\n".join(repr(line[:_SHOWN_CHARS])[1:-1] for line in there)
-    return (
-        f"old is not in the file as written; line {at} differs from it by {what} alone. "
-        f"Copy what stands there (escapes shown):\n{shown}"
-    )
+    return f"old is not in the file as written; line {at} differs from it by {what} alone. "
+
+
+def _as_it_stands(text: str, line: int, height: int) -> str:
+    there = text.split("\n")[line - 1 : line - 1 + min(height, _SHOWN_LINES)]
+    shown = "\n".join(repr(piece[:_SHOWN_CHARS])[1:-1] for piece in there)
+    return f"Copy what stands there (escapes shown):\n{shown}"
 
 
 def _beginning(text: str, old: str) -> Near:

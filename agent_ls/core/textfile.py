@@ -72,10 +72,15 @@ class TextFile:
 
     def splits_character(self, start: int) -> bool:
         """Whether a legacy file may have a two-byte character across this place of `text`."""
-        data = self.text.encode(self.codec) if self.legacy else b""
-        if not 0 < start < len(data) or data[start - 1] < 0x80:
+        if not self.legacy or not 0 < start < len(self.text) or self.text[start - 1].isascii():
             return False
-        return any(_decodes(data, codec) and not _decodes(data[:start], codec) for codec in _DOUBLE_BYTE)
+        before = self.text[:start].encode(self.codec)
+        return any(not _decodes(before, codec) for codec in self._double_byte)
+
+    @cached_property
+    def _double_byte(self) -> tuple[str, ...]:
+        data = self.text.encode(self.codec)
+        return tuple(codec for codec in _DOUBLE_BYTE if _decodes(data, codec))
 
 
 @dataclass(frozen=True)
