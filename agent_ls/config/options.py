@@ -1,0 +1,176 @@
+"""A configuration document as it was written: checked value by value, nothing filled in.
+
+Owns unknown keys, wrong values and their sentences. Does not own defaults (settings) nor where the document came from.
+A wrong value in [permissions] is a ConfigError; elsewhere it is left out and said. A misspelt key of [permissions]
+would drop rules in silence, so it is a `problem`: the daemon starts, nothing runs.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from agent_ls.config import checks
+from agent_ls.config.checks import Check, Wrong
+from agent_ls.config.providers import ProviderOptions
+from agent_ls.config.settings import SECTIONS, ConfigError
+from agent_ls.core.conversation import Mode
+
+TOP: Final[Mapping[str, Check]] = {"provider": checks.name, "mode": checks.one_of(*Mode)}
+SERVER_KEYS: Final = frozenset(
+    {"kind", "base_url", "api_key_env", "api_key_command", "keyring", "headers", "command", "env"}
+)
+"""Keys of a provider that decide to whom and as whom we talk: with a wrong one the provider is not used at all."""
+
+TOOLS: Final = frozenset(
+    {"read", "write", "edit", "apply_patch", "glob", "grep", "shell", "shell_output", "shell_stop"}
+    | {"diagnostics", "symbols", "references", "ask", "todo", "plan", "task", "fetch"}
+)
+
+
+@dataclass(kw_only=True)
+class Options:
+    """`values` by dotted key (`http.idle_timeout_s`), `providers` by name; `broken`: why one is not used."""
+
+    path: str
+    values: dict[str, Any] = field(default_factory=dict)
+    providers: dict[str, ProviderOptions] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    problem: str | None = None
+
+
+def read(document: Mapping[str, Any], path: str) -> Options:
+    """Raises ConfigError for a wrong value in [permissions]."""
+    options = Options(path=path)
+    for key, value in document.items():
+        if key in TOP:
+            _take(options, key, value, check=TOP[key])
+        elif key == "providers":
+            _read_providers(options, value)
+        elif key in SECTIONS:
+            _read_section(options, key, value)
+        else:
+            _unknown(options, "", key)
+    if "hooks.pre_tool" in options.values:
+        options.warnings.append(f"{path}: [hooks] are not built yet; pre_tool is not run.")
+    return options
+
+
+def checks_of(section: type) -> dict[str, Check]:
+    return {each.name: each.metadata["check"] for each in fields(section)}
+
+
+def rule_warnings(rules: Iterable[str], where: str) -> list[str]:
+    """A rule for a tool that does not exist never fits, which a person who denied it has to know."""
+    unknown = [rule.partition("(")[0] for rule in rules]
+    return [
+        f"{where}: there is no tool `{tool}`, so this rule never fits.{_meant(nearest(tool, TOOLS))}"
+        for tool in unknown
+        if tool not in TOOLS and not tool.startswith("mcp__") and not tool.endswith("*")
+    ]
+
+
+def nearest(key: str, known: Iterable[str]) -> str | None:
+    from difflib import get_close_matches  # only needed when something is wrong
+
+    close = get_close_matches(key, sorted(known), n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
+def _read_section(options: Options, section: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        _wrong(options, section, Wrong("a table"))
+        return
+    known = checks_of(SECTIONS[section])
+    for key, entry in value.items():
+        if key in known:
+            _take(options, f"{section}.{key}", entry, check=known[key])
+        else:
+            _unknown(options, section, key)
+
+
+def _take(options: Options, key: str, value: Any, *, check: Check) -> None:
+    checked = check(value)
+    if isinstance(checked, Wrong):
+        _wrong(options, key, checked)
+        return
+    options.values[key] = checked
+    if key.startswith("permissions."):
+        options.warnings += rule_warnings(checked, f"{options.path}: {key}")
+
+
+def _wrong(options: Options, key: str, wrong: Wrong) -> None:
+    if key.partition(".")[0] == "permissions":
+        raise ConfigError(
+            f"{options.path}: `{key}` should be {wrong.expected}. Correct it and start again; "
+            "agent-ls does not run without your rules."
+        )
+    options.warnings.append(f"{options.path}: `{key}` should be {wrong.expected}; the default is used instead.")
+
+
+def _read_providers(options: Options, value: Any) -> None:
+    if not isinstance(value, dict):
+        _wrong(options, "providers", Wrong("tables such as [providers.local]"))
+        return
+    for name, section in value.items():
+        if isinstance(checks.name(name), Wrong) or not isinstance(section, dict):
+            expected = "a table [providers.NAME] with a name of letters, digits, `_`, `.` and `-`"
+            options.warnings.append(f"{options.path}: each entry of `providers` should be {expected}; one is left out.")
+            continue
+        _read_provider(options, name, section)
+
+
+def _read_provider(options: Options, name: str, section: Mapping[str, Any]) -> None:
+    known = checks_of(ProviderOptions)
+    taken: dict[str, Any] = {}
+    for key, value in section.items():
+        if key not in known:
+            _unknown(options, f"providers.{name}", key)
+            continue
+        checked = known[key](value)
+        if not isinstance(checked, Wrong):
+            taken[key] = checked
+        elif key in SERVER_KEYS:
+            options.broken[name] = f"`providers.{name}.{key}` in {options.path} should be {checked.expected}."
+            options.warnings.append(f"Provider `{name}` is not used: {options.broken[name]}")
+        else:
+            _wrong(options, f"providers.{name}.{key}", checked)
+    options.providers[name] = ProviderOptions(**taken)
+
+
+def _unknown(options: Options, section: str, key: str) -> None:
+    dotted = f"{section}.{key}" if section else key
+    if section.startswith("providers.") and key in {"api_key", "key", "token"}:
+        options.warnings.append(
+            f"{options.path}: `{dotted}` is not read, as keys do not belong in this file. "
+            "Put the key into an environment variable and name that in `api_key_env`."
+        )
+        return
+    suggestion = _suggestion(section, key)
+    hint = _meant(suggestion) or f" Known here: {', '.join(_known_in(section))}."
+    sentence = f"{options.path}: unknown key `{dotted if dotted.isprintable() else ascii(dotted)}`.{hint}"
+    options.warnings.append(sentence)
+    if section == "permissions" or suggestion == "permissions":
+        options.problem = f"{sentence} Rules may be missing because of it, so nothing is run until it is corrected."
+
+
+def _suggestion(section: str, key: str) -> str | None:
+    here = _known_in(section)
+    close = nearest(key, here)
+    if close is not None:
+        return f"{section}.{close}" if section else close
+    everywhere = [f"{other}.{name}" for other, kind in SECTIONS.items() for name in checks_of(kind)]
+    elsewhere = [dotted for dotted in (*TOP, *everywhere) if dotted.rpartition(".")[2] == key]
+    if elsewhere:
+        return elsewhere[0]
+    return nearest(f"{section}.{key}" if section else key, (*TOP, *everywhere))
+
+
+def _known_in(section: str) -> list[str]:
+    if not section:
+        return [*TOP, "providers", *SECTIONS]
+    return list(checks_of(ProviderOptions if section.startswith("providers.") else SECTIONS[section]))
+
+
+def _meant(suggestion: str | None) -> str:
+    return f" Did you mean `{suggestion}`?" if suggestion else ""

@@ -1,0 +1,33 @@
+"""Puts `agent-ls doctor` together: settings, local servers, facts of the machine.
+
+Owns which adapters are asked. Does not own the findings (config.doctor). Needs no running daemon.
+"""
+
+import os
+import platform
+from collections.abc import Mapping
+
+from agent_ls import paths
+from agent_ls.adapters.host.machine import mounts, sqlite_version
+from agent_ls.adapters.host.probe import local_models
+from agent_ls.config.doctor import Facts, Report, report
+from agent_ls.config.load import load
+from agent_ls.config.settings import ConfigError, Settings
+from agent_ls.version import __version__
+
+
+def examine(environ: Mapping[str, str] = os.environ) -> Report:
+    refused = None
+    try:
+        settings = load(environ, probe=local_models, probe_always=True)
+    except ConfigError as error:
+        refused = str(error)
+        settings = Settings(path=paths.config_path(environ), problem=refused)
+    facts = Facts(
+        version=__version__,
+        python=platform.python_version(),
+        sqlite=sqlite_version(),
+        mounts=mounts(),
+        refused=refused,
+    )
+    return report(settings, facts, environ)
