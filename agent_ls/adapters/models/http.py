@@ -1,0 +1,254 @@
+"""Bytes to a model server and back, for every wire over HTTP.
+
+Owns the client, its time limits and what a broken connection means. Does not know any server's words: a wire brings its
+path, body, headers and decoder. Nothing is tried again here.
+"""
+
+import contextlib
+import ipaddress
+import json
+import ssl
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from urllib.parse import urlsplit
+
+import anyio
+
+from agent_ls.adapters.models import failures
+from agent_ls.adapters.models.failures import Spoken
+from agent_ls.ports.provider import Cause, Emit, Failure, Frame, Reply
+
+if TYPE_CHECKING:
+    import httpx
+
+LARGEST_ERROR: Final = 256 * 1024
+LARGEST_LIST: Final = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpLimits:
+    """Seconds. First byte: of the body, from when the request is sent; a local server may be loading its model then.
+
+    `pings_only_s`: how long signs of life without any event of the answer are believed. `tail_s`: how long counts may
+    follow a whole answer; `drain_s`: how long the end of the body may follow its last event.
+    """
+
+    connect_s: float = 10
+    first_byte_s: float = 60
+    local_first_byte_s: float = 600
+    idle_s: float = 90
+    pings_only_s: float = 900
+    tail_s: float = 5
+    drain_s: float = 0.1
+
+
+class StreamDecoder(Protocol):
+    """What a wire makes of the body. Sans I/O."""
+
+    over: bool
+    shown: bool
+    events: int
+
+    @property
+    def settled(self) -> bool: ...
+
+    def feed(self, chunk: bytes) -> Sequence[Frame]: ...
+
+    def end(self, *, cut_by: str | None = None) -> Reply | Failure: ...
+
+
+class ModelHttp:
+    """One server, shared by all conversations. The client is made at the first request, or by `warm_up`."""
+
+    def __init__(self, *, base_url: str, headers: Mapping[str, str], limits: HttpLimits) -> None:
+        self.base_url = base_url.rstrip("/")
+        self._headers = dict(headers)
+        self._limits = limits
+        self._local = is_loopback(base_url)
+        self._client: httpx.AsyncClient | None = None
+
+    def warm_up(self) -> None:
+        """Importing the HTTP library takes longer than a whole step; do it before the first message."""
+        self._opened()
+
+    async def close(self) -> None:
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.aclose()
+
+    async def stream(
+        self, path: str, body: Any, *, headers: Mapping[str, str], spoken: Spoken, decoder: StreamDecoder, emit: Emit
+    ) -> Reply | Failure:
+        import httpx
+
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        with anyio.CancelScope() as scope:
+            clock = _Deadlines(scope, self._limits, local=self._local)
+            try:
+                async with self._opened().stream(
+                    "POST",
+                    self.base_url + path,
+                    content=content,
+                    headers={"Content-Type": "application/json", "Accept": "text/event-stream", **headers},
+                ) as response:
+                    if response.status_code != httpx.codes.OK:
+                        return await _refused(response, spoken)
+                    await self._read(response, decoder, emit=emit, clock=clock)
+            except (httpx.TransportError, httpx.InvalidURL, httpx.DecodingError) as error:
+                if decoder.settled:
+                    return decoder.end()
+                if clock.heard or isinstance(error, httpx.DecodingError):
+                    return decoder.end(cut_by=_words(error))
+                return broken(error, spoken, limits=self._limits)
+            return decoder.end()
+        if decoder.settled:
+            return decoder.end()
+        return failures.timeout(spoken, clock.complaint, shown=decoder.shown)
+
+    async def get(self, path: str, *, headers: Mapping[str, str], spoken: Spoken) -> Any | Failure:
+        """A JSON body. The same limits: what is asked here is asked while a person waits."""
+        import httpx
+
+        with anyio.CancelScope(deadline=anyio.current_time() + self._limits.first_byte_s):
+            try:
+                async with self._opened().stream("GET", self.base_url + path, headers=dict(headers)) as response:
+                    if response.status_code != httpx.codes.OK:
+                        return await _refused(response, spoken)
+                    body = await _read_at_most(response, LARGEST_LIST)
+            except (httpx.TransportError, httpx.InvalidURL, httpx.DecodingError) as error:
+                return broken(error, spoken, limits=self._limits)
+            try:
+                return json.loads(body)
+            except ValueError:
+                return failures.nonsense(spoken, "answered with something else", sample=failures.plain(body))
+        return failures.timeout(spoken, f"did not answer within {self._limits.first_byte_s:g} s")
+
+    async def _read(
+        self, response: "httpx.Response", decoder: StreamDecoder, *, emit: Emit, clock: "_Deadlines"
+    ) -> None:
+        async with contextlib.aclosing(_chunks(response)) as chunks:
+            async for chunk in chunks:
+                seen = decoder.events
+                for frame in decoder.feed(chunk):
+                    emit(frame)
+                if decoder.over:
+                    # The body's own end is read, so that the connection can be used again, but not waited for.
+                    clock.wait(self._limits.drain_s)
+                elif decoder.settled:
+                    clock.wait(self._limits.tail_s)
+                else:
+                    clock.life(progress=decoder.events != seen)
+
+    def _opened(self) -> "httpx.AsyncClient":
+        if self._client is None:
+            import httpx
+
+            secure = self.base_url.startswith("https:")
+            self._client = httpx.AsyncClient(
+                # The system's trust store, not a bundled one; reading it is spared where nothing is encrypted.
+                verify=ssl.create_default_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+                trust_env=not self._local,
+                follow_redirects=False,
+                headers={"Accept-Encoding": "identity", "User-Agent": "agent-ls", **self._headers},
+                # Silence is measured here, over the whole exchange: only the connect limit is the library's.
+                timeout=httpx.Timeout(None, connect=self._limits.connect_s),
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=60),
+            )
+        return self._client
+
+
+class _Deadlines:
+    """When a silent stream is given up, moved on with each sign of life."""
+
+    def __init__(self, scope: anyio.CancelScope, limits: HttpLimits, *, local: bool) -> None:
+        self._scope = scope
+        self._limits = limits
+        first = limits.local_first_byte_s if local else limits.first_byte_s
+        self.heard = False
+        self.complaint = f"did not begin to answer within {first:g} s"
+        self._progress = anyio.current_time()
+        scope.deadline = self._progress + limits.connect_s + first
+
+    def life(self, *, progress: bool) -> None:
+        now = anyio.current_time()
+        limits = self._limits
+        if progress or not self.heard:
+            self._progress = now
+        self.heard = True
+        idle, believed = now + limits.idle_s, self._progress + limits.pings_only_s
+        if idle <= believed:
+            self.complaint = f"fell silent for {limits.idle_s:g} s"
+            self._scope.deadline = idle
+        else:
+            self.complaint = f"sent only signs of life for {limits.pings_only_s:g} s"
+            self._scope.deadline = believed
+
+    def wait(self, seconds: float) -> None:
+        self.heard = True
+        self._scope.deadline = anyio.current_time() + seconds
+
+
+def is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def broken(error: Exception, spoken: Spoken, *, limits: HttpLimits) -> Failure:
+    """The failure behind an exception of the library, when no byte of an answer had come."""
+    import httpx
+
+    detail = failures.shorten(spoken, _words(error))
+    match error:
+        case httpx.ConnectTimeout():
+            return failures.timeout(spoken, f"could not be reached within {limits.connect_s:g} s")
+        case httpx.UnsupportedProtocol() | httpx.InvalidURL() | httpx.LocalProtocolError():
+            message = (
+                f"base_url of provider {spoken.provider!r} cannot be used: {spoken.address!r}."
+                " It has to look like http://host:port/v1; check the headers in config.toml too."
+            )
+            return Failure(Cause.INVALID, message, detail=detail)
+        case httpx.ConnectError() if "CERTIFICATE" in detail.upper():
+            message = (
+                f"The certificate of {spoken.address} is not trusted here. Add its authority to the system's trust"
+                " store, or name it in SSL_CERT_FILE."
+            )
+            return Failure(Cause.NETWORK, message, detail=detail)
+        case httpx.ConnectError() | httpx.ProxyError():
+            message = (
+                f"No server answers at {spoken.address}. Start it, or correct base_url of provider {spoken.provider!r};"
+                " `agent-ls doctor` shows what can be reached."
+            )
+            return Failure(Cause.NETWORK, message, detail=detail)
+        case _:
+            message = f"The connection to {spoken.address} broke before an answer came. Send the message again."
+            return Failure(Cause.NETWORK, message, detail=detail)
+
+
+async def _refused(response: "httpx.Response", spoken: Spoken) -> Failure:
+    body = await _read_at_most(response, LARGEST_ERROR)
+    return failures.from_status(spoken, response.status_code, body, headers=response.headers)
+
+
+def _chunks(response: "httpx.Response") -> AsyncGenerator[bytes, None]:
+    # A generator in truth, which its type does not say; unclosed ones are left to the garbage collector.
+    return cast("AsyncGenerator[bytes, None]", response.aiter_bytes())
+
+
+async def _read_at_most(response: "httpx.Response", limit: int) -> bytes:
+    body = b""
+    async with contextlib.aclosing(_chunks(response)) as chunks:
+        async for chunk in chunks:
+            body += chunk
+            if len(body) >= limit:
+                break
+    return body[:limit]
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
