@@ -36,6 +36,8 @@ TRANSITIONS: Final[Mapping[tuple[CallState, CallFact], CallState]] = {
     (CallState.APPROVED, CallFact.STARTED): CallState.STARTED,
     (CallState.APPROVED, CallFact.NOT_RUN): CallState.NOT_RUN,
     (CallState.STARTED, CallFact.FINISHED): CallState.FINISHED,
+    # Only by recovery, which has found out that the call has had no effect yet.
+    (CallState.STARTED, CallFact.RERUN): CallState.APPROVED,
     # Only for an outcome that recovery could not know, and only when the person says "run it again".
     (CallState.FINISHED, CallFact.RERUN): CallState.APPROVED,
 }

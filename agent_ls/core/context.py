@@ -42,6 +42,19 @@ def messages(items: Iterable[Item], *, provider: str, model: str) -> tuple[Model
     return tuple(built)
 
 
+def join(runs: Iterable[Sequence[ModelMessage]]) -> tuple[ModelMessage, ...]:
+    """Messages of several runs in a row; two of the person that meet become one."""
+    built: list[ModelMessage] = []
+    for run in runs:
+        for message in run:
+            last = built[-1] if built else None
+            if isinstance(message, UserTurn) and isinstance(last, UserTurn):
+                built[-1] = UserTurn((*last.content, *message.content))
+            else:
+                built.append(message)
+    return tuple(built)
+
+
 def user_blocks(message: UserMessage) -> tuple[Block, ...]:
     """What the person said, then what their editor attached; never empty text."""
     said = [block for block in message.content if block.type != "text" or (block.text or "").strip()]
@@ -53,12 +66,7 @@ def user_blocks(message: UserMessage) -> tuple[Block, ...]:
 
 def _add_user(built: list[ModelMessage], message: UserMessage) -> None:
     blocks = user_blocks(message) or (Block(type="text", text="(empty message)"),)
-    last = built[-1] if built else None
-    if isinstance(last, UserTurn):
-        # Two messages of the person in a row (the first run failed or was stopped before an answer).
-        built[-1] = UserTurn((*last.content, *blocks))
-    else:
-        built.append(UserTurn(blocks))
+    built[:] = join([built, [UserTurn(blocks)]])
 
 
 def _close(built: list[ModelMessage], group: Sequence[Item], *, provider: str, model: str) -> None:

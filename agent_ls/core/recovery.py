@@ -4,8 +4,6 @@ Owns the facts for each row of the recovery table that concerns calls. Everythin
 steps, approvals and noted interrupts are simply still owed.
 """
 
-from dataclasses import replace
-
 from agent_ls.core import ids
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
@@ -38,9 +36,7 @@ def settle_lost(state: ConversationState, item_id: str, result: ToolResult, *, n
 def start_again(state: ConversationState, item_id: str, at: str) -> Decision:
     """The call certainly has no effect yet: back to approved, so that it is owed once more."""
     draft = Draft(state, at)
-    item = state.items[item_id]
-    payload = replace(item.call, state=CallState.APPROVED)
-    draft.put(CallFact.RERUN, replace(item, payload=payload, updated_at=at))
+    draft.move_call(item_id, CallFact.RERUN)
     return draft.done()
 
 

@@ -1,0 +1,113 @@
+"""A conversation's actor: takes commands one at a time, decides purely, commits, then tells.
+
+Owns the order receipt -> decision -> commit -> projection -> publication. Nothing is published or acknowledged before
+the commit; a caller that goes away in the middle changes nothing.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+
+from agent_ls.core.draft import Decision
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.projection import ConversationState
+from agent_ls.ports.ledger import Commit, LedgerError, Receipt
+from agent_ls.runtime.services import Services
+
+log = logging.getLogger(__name__)
+
+Decide = Callable[[ConversationState, str], Decision | Refusal | None]
+
+
+class Actor:
+    """`decide` functions get the state and the time, and yield a decision, a refusal, or None for "nothing to do"."""
+
+    def __init__(self, conversation_id: str, state: ConversationState, services: Services) -> None:
+        self.id = conversation_id
+        self.state = state
+        self._services = services
+        self._turn = anyio.Lock()
+        self.after_commit: Callable[[Actor], None] = lambda _: None
+
+    @property
+    def idle(self) -> bool:
+        return not self._turn.locked()
+
+    async def command(self, command_id: str, decide: Decide) -> dict[str, Any] | Refusal:
+        """A client's command. The same id gives the same answer, also the same refusal."""
+        answer: dict[str, Any] | Refusal = {}
+        with anyio.CancelScope(shield=True):
+            async with self._turn:
+                answer = await self._command(command_id, decide)
+        return answer
+
+    async def record(self, decide: Decide) -> bool:
+        """Something the daemon itself has to write down; False when there was nothing to do.
+
+        Raises LedgerError while the ledger cannot be written: the caller holds what it wanted to write.
+        """
+        done = False
+        with anyio.CancelScope(shield=True):
+            async with self._turn:
+                done = await self._record(decide)
+        return done
+
+    async def _record(self, decide: Decide) -> bool:
+        at = self._services.clock.now()
+        decided = decide(self.state, at)
+        if decided is None:
+            return False
+        committed = decided if isinstance(decided, Refusal) else await self._append(decided, at, None)
+        if isinstance(committed, Refusal):
+            raise LedgerError(committed)
+        return True
+
+    async def _command(self, command_id: str, decide: Decide) -> dict[str, Any] | Refusal:
+        try:
+            known = await self._services.ledger.receipt(command_id)
+            if known is not None:
+                return _again(known, self.id)
+            at = self._services.clock.now()
+            decided = decide(self.state, at)
+            if decided is None:
+                return {}
+            if isinstance(decided, Refusal):
+                receipt = Receipt(command_id, self.id, refusal=decided)
+                return await self._append(Decision(), at, receipt)
+            return await self._append(decided, at, Receipt(command_id, self.id, result=decided.result))
+        except LedgerError as error:
+            log.warning("command refused: %s", error.refusal.code)
+            return error.refusal
+
+    async def _append(self, decision: Decision, at: str, receipt: Receipt | None) -> dict[str, Any] | Refusal:
+        commit = Commit(
+            conversation_id=self.id,
+            epoch=self.state.epoch,
+            at=at,
+            facts=decision.facts,
+            effects=decision.effects,
+            settled=decision.settled,
+            receipt=receipt,
+        )
+        committed = await self._services.ledger.append(commit)
+        if isinstance(committed, Refusal):
+            return committed
+        if committed.events:
+            for event in committed.events:
+                self.state.apply(event.entity)
+            self.state.seq = committed.seq
+            self._services.feed.publish(self.id, committed.events)
+            self.after_commit(self)
+        if committed.receipt is not None:
+            return _again(committed.receipt, self.id)
+        return {**decision.result, "seq": committed.seq}
+
+
+def _again(receipt: Receipt, conversation_id: str) -> dict[str, Any] | Refusal:
+    if receipt.conversation_id != conversation_id:
+        return Refusal(Code.COMMAND_CONFLICT, "This commandId was already used for another conversation.")
+    if receipt.refusal is not None:
+        return receipt.refusal
+    return receipt.result or {}

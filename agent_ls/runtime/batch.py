@@ -1,0 +1,151 @@
+"""Calls of a step, run under locks: reads at once, writes to one file in order, each with one truthful result.
+
+Owns what is committed around a call (started, finished) and what a cancelled call leaves behind. Which calls may run
+is core.owed; a call approved by a person runs only as it was shown.
+"""
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+
+import anyio
+from anyio.abc import TaskGroup
+
+from agent_ls.core import step
+from agent_ls.core.call import CallFact
+from agent_ls.core.draft import Decision, Draft
+from agent_ls.core.items import CallState, Item, ResultStatus, ToolResult
+from agent_ls.core.locks import Holder
+from agent_ls.core.projection import ConversationState
+from agent_ls.ports.tools import Invalid, Prepared, Tool, ToolContext, ToolEffect
+from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.patience import record_patiently
+from agent_ls.runtime.places import tool_context
+from agent_ls.runtime.services import Services
+
+log = logging.getLogger(__name__)
+
+
+class Batch:
+    def __init__(self, actor: Actor, services: Services, prepared: dict[str, Prepared]) -> None:
+        self._actor = actor
+        self._services = services
+        self._prepared = prepared
+        self._scopes: dict[str, anyio.CancelScope] = {}
+
+    @property
+    def running(self) -> bool:
+        return bool(self._scopes)
+
+    def start(self, group: TaskGroup, item_ids: Sequence[str]) -> bool:
+        """Starts those that do not run yet, in call order. False if all of them do."""
+        fresh = [item_id for item_id in item_ids if item_id not in self._scopes]
+        for item_id in fresh:
+            self._scopes[item_id] = anyio.CancelScope()
+            group.start_soon(self._run, item_id, name=f"call {item_id}")
+        return bool(fresh)
+
+    def cancel(self) -> None:
+        for scope in self._scopes.values():
+            scope.cancel()
+
+    async def _run(self, item_id: str) -> None:
+        try:
+            with self._scopes[item_id]:
+                await self._guarded(item_id)
+        finally:
+            del self._scopes[item_id]
+            self._actor.after_commit(self._actor)
+
+    async def _guarded(self, item_id: str) -> None:
+        item = self._actor.state.items[item_id]
+        tool = self._services.toolbox.get(item.call.tool)
+        if tool is None:
+            await self._not_run(item_id, f"The tool `{item.call.tool}` is not there any more.")
+            return
+        context = tool_context(self._actor.state, item_id, self._services)
+        who = Holder(item.conversation_id, item.run_id, item_id)
+        async with self._services.locks.hold(item.call.keys, who, since=self._services.clock.now()):
+            result = await self._locked(item, tool, context)
+        if result is not None:
+            await self._finish(item_id, result)
+
+    async def _locked(self, item: Item, tool: Tool, context: ToolContext) -> ToolResult | None:
+        """Runs the call, if it still is what was allowed. None if it did not get to run."""
+        prepared = await self._prepare(item, tool, context)
+        if prepared is None:
+            return None
+        if prepared.effect is not ToolEffect.READ and not await self._started(item.id, prepared):
+            return None
+        try:
+            return await self._call(tool, prepared, context)
+        except anyio.get_cancelled_exc_class():
+            if prepared.effect is not ToolEffect.READ:
+                with anyio.CancelScope(shield=True):
+                    await self._finish(item.id, self._interrupted(item.id))
+            raise
+
+    async def _call(self, tool: Tool, prepared: Prepared, context: ToolContext) -> ToolResult:
+        try:
+            return await tool.run(prepared, context)
+        except Exception as error:  # a tool's bug is the tool's result, not the end of the run
+            log.exception("tool %s failed", tool.name)
+            return ToolResult(status=ResultStatus.ERROR, output=f"The tool failed: {type(error).__name__}: {error}")
+
+    async def _prepare(self, item: Item, tool: Tool, context: ToolContext) -> Prepared | None:
+        """Looks again right before the start: what was shown is what runs."""
+        fresh = self._prepared.pop(item.id, None)
+        if fresh is None or item.call.decided_by != "rule" or fresh.effect is not ToolEffect.READ:
+            looked = await tool.prepare(item.call.input, context)
+            if isinstance(looked, Invalid):
+                await self._not_run(item.id, looked.message)
+                return None
+            fresh = looked
+        if fresh.digest != item.call.digest:
+            await self._not_run(
+                item.id, "It changed after it was allowed, so it was not run. Read again and repeat it."
+            )
+            return None
+        return fresh
+
+    async def _started(self, item_id: str, prepared: Prepared) -> bool:
+        facts = {"before": prepared.before, "after": prepared.after}
+
+        def decide(state: ConversationState, at: str) -> Decision | None:
+            if state.items[item_id].call.state is not CallState.APPROVED:
+                return None
+            return step.move_item(state, item_id, CallFact.STARTED, at=at, **facts)
+
+        return await record_patiently(self._actor, decide, self._services.clock)
+
+    async def _finish(self, item_id: str, result: ToolResult) -> None:
+        decide = partial(_finished, item_id=item_id, result=result)
+        await record_patiently(self._actor, decide, self._services.clock)
+        self._services.feed.clear(self._actor.id, [item_id])
+
+    async def _not_run(self, item_id: str, why: str) -> None:
+        result = ToolResult(status=ResultStatus.ERROR, output=why)
+
+        def decide(state: ConversationState, at: str) -> Decision | None:
+            if state.items[item_id].call.state is not CallState.APPROVED:
+                return None
+            return step.move_item(state, item_id, CallFact.NOT_RUN, at=at, result=result)
+
+        await record_patiently(self._actor, decide, self._services.clock)
+
+    def _interrupted(self, item_id: str) -> ToolResult:
+        said = self._services.feed.said(self._actor.id, item_id)
+        why = "the daemon was stopped" if self._services.supervisor.stopping else "the person stopped the run"
+        text = f"It had begun when {why}, and may have had effects."
+        return ToolResult(status=ResultStatus.INTERRUPTED, output=f"{text}\n{said}".strip())
+
+
+def _finished(state: ConversationState, at: str, *, item_id: str, result: ToolResult) -> Decision | None:
+    """A read that was not announced as started is started and finished in one commit."""
+    draft = Draft(state, at)
+    if state.items[item_id].call.state is CallState.APPROVED:
+        draft.move_call(item_id, CallFact.STARTED)
+    if draft.get_item(item_id).call.state is not CallState.STARTED:
+        return None
+    draft.move_call(item_id, CallFact.FINISHED, result=result)
+    return draft.done()

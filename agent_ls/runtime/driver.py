@@ -1,0 +1,108 @@
+"""The driver of a conversation: looks at what is owed, does it, looks again.
+
+Owns that at most one loop works for a conversation and that it stops as soon as a person has to answer; an answer, a
+message or a restart simply wakes it again. Does not own how a model is asked (ring.py) nor how calls run (batch.py).
+"""
+
+import logging
+from functools import partial
+
+import anyio
+from anyio.abc import TaskGroup
+
+from agent_ls.core import step
+from agent_ls.core.attempt import AttemptFact
+from agent_ls.core.draft import Decision
+from agent_ls.core.items import Notice
+from agent_ls.core.owed import AskModel, End, Nothing, RunCalls, owed
+from agent_ls.core.projection import ConversationState
+from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.batch import Batch
+from agent_ls.runtime.patience import record_patiently
+from agent_ls.runtime.ring import Ring
+from agent_ls.runtime.services import Services
+
+log = logging.getLogger(__name__)
+
+
+class Driver:
+    def __init__(self, actor: Actor, services: Services) -> None:
+        self._actor = actor
+        self._services = services
+        self._ring = Ring(actor, services)
+        self._batch = Batch(actor, services, self._ring.prepared)
+        self._woken = anyio.Event()
+        self.live = False
+
+    def wake(self) -> None:
+        """Called after every commit of the conversation. Must not wait."""
+        run = self._actor.state.active
+        if run is not None and run.interrupt is not None:
+            self._ring.stop_asking()
+        self._woken.set()
+        if not self.live and not isinstance(owed(self._actor.state), Nothing):
+            self.live = self._services.supervisor.start(f"driver {self._actor.id}", self._drive)
+
+    async def _drive(self) -> None:
+        try:
+            async with anyio.create_task_group() as group:
+                while await self._next(group):
+                    pass
+        except Exception as error:
+            # A bug of ours must not leave a run that neither goes on nor ends.
+            log.exception("driver of %s failed", self._actor.id)
+            await self._give_up(error)
+        finally:
+            self.live = False
+        self.wake_if_owed()
+
+    def wake_if_owed(self) -> None:
+        if not isinstance(owed(self._actor.state), Nothing):
+            self.wake()
+
+    async def _next(self, group: TaskGroup) -> bool:
+        """Does one owed thing. False when nothing is owed and nothing runs; no await lies between look and return."""
+        self._woken = anyio.Event()
+        match owed(self._actor.state):
+            case AskModel() as ask:
+                await self._ring.ask(ask.run_id, ask.attempt_id)
+                return True
+            case RunCalls() as calls if self._batch.start(group, calls.item_ids):
+                return True
+            case End() as end if not self._batch.running:
+                await self._end(end)
+                return True
+            case End():
+                self._batch.cancel()
+            case RunCalls() | Nothing():
+                pass
+        if not self._batch.running:
+            return False
+        await self._woken.wait()
+        return True
+
+    async def _end(self, end: End) -> None:
+        said = self._ring.take_said()
+        await record_patiently(
+            self._actor,
+            lambda state, at: step.end(state, end.run_id, end.outcome, said=said, at=at),
+            self._services.clock,
+        )
+        self._services.feed.clear_all(self._actor.id)
+        await self._services.ledger.drop_partials(self._actor.id)
+
+    async def _give_up(self, error: Exception) -> None:
+        run = self._actor.state.active
+        if run is None or self._services.supervisor.stopping:
+            return
+        notice = Notice(
+            code="internal_error",
+            message=f"agent-ls made a mistake and stopped this run ({type(error).__name__}).",
+            hint="`agent-ls log` shows where; send the message again to go on.",
+        )
+        decide = partial(_fail, run_id=run.id, notice=notice)
+        await record_patiently(self._actor, decide, self._services.clock)
+
+
+def _fail(state: ConversationState, at: str, *, run_id: str, notice: Notice) -> Decision | None:
+    return step.end(state, run_id, AttemptFact.FAILED, error=notice, at=at)

@@ -1,0 +1,34 @@
+"""Writing down what has already happened: it cannot be refused, only delayed.
+
+Owns the waits while the ledger cannot be written (disk full, locked by another process).
+"""
+
+import logging
+from typing import Final
+
+from agent_ls.core.errors import Code
+from agent_ls.ports.host import Clock
+from agent_ls.ports.ledger import LedgerError
+from agent_ls.runtime.actor import Actor, Decide
+
+log = logging.getLogger(__name__)
+
+LONGEST_WAIT_S: Final = 5.0
+
+
+class Fenced(Exception):
+    """Another daemon holds the conversation now: whatever this one still does there is void."""
+
+
+async def record_patiently(actor: Actor, decide: Decide, clock: Clock) -> bool:
+    """Records, waiting for as long as the ledger refuses; cancelling ends the wait. Raises Fenced on a stale epoch."""
+    wait = 0.1
+    while True:
+        try:
+            return await actor.record(decide)
+        except LedgerError as error:
+            if error.refusal.code is Code.STALE_EPOCH:
+                raise Fenced(actor.id) from error
+            log.warning("waiting for the ledger: %s", error.refusal.code)
+        await clock.sleep(wait)
+        wait = min(wait * 2, LONGEST_WAIT_S)

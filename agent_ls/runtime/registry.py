@@ -1,0 +1,123 @@
+"""Which conversations are in memory, each with its actor and its driver.
+
+Owns loading (claim, then fold from the ledger), creation, and letting go of conversations that rest. A conversation
+that nobody writes to is never loaded: lists and attaches read the ledger.
+"""
+
+from functools import partial
+from typing import Any, Final
+
+import anyio
+
+from agent_ls.core import ids
+from agent_ls.core.conversation import Conversation, Mode, auto_refused
+from agent_ls.core.draft import Decision, Draft
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.events import ConversationFact
+from agent_ls.core.projection import ConversationState
+from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.driver import Driver
+from agent_ls.runtime.services import Services
+
+KEPT: Final = 64
+
+
+class Registry:
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self._actors: dict[str, Actor] = {}
+        self._drivers: dict[str, Driver] = {}
+        self._loading = anyio.Lock()
+
+    async def actor(self, conversation_id: str) -> Actor | Refusal:
+        """The actor, loaded and claimed if it was not yet."""
+        found = self._actors.get(conversation_id)
+        if found is not None:
+            self._actors[conversation_id] = self._actors.pop(conversation_id)
+            return found
+        return await self._locked(conversation_id, fresh=False)
+
+    async def create(self, command_id: str, wanted: Conversation, *, may_auto: bool) -> dict[str, Any] | Refusal:
+        """`{conversation, seq}`; the id follows from the command id."""
+        if wanted.mode is Mode.AUTO and not may_auto:
+            return auto_refused()
+        actor = await self._locked(wanted.id, fresh=True)
+        if isinstance(actor, Refusal):
+            return actor
+        return await actor.command(command_id, partial(_create, wanted=wanted))
+
+    def live(self, conversation_id: str) -> Actor | None:
+        return self._actors.get(conversation_id)
+
+    def driver(self, conversation_id: str) -> Driver | None:
+        return self._drivers.get(conversation_id)
+
+    def actors(self) -> list[Actor]:
+        return list(self._actors.values())
+
+    def running(self) -> list[str]:
+        """Ids of runs that are driven now."""
+        runs = [actor.state.active for actor in self._actors.values()]
+        return [run.id for run in runs if run is not None]
+
+    def forget(self, conversation_id: str) -> None:
+        self._actors.pop(conversation_id, None)
+        self._drivers.pop(conversation_id, None)
+
+    async def _locked(self, conversation_id: str, *, fresh: bool) -> Actor | Refusal:
+        found: Actor | Refusal | None = None
+        with anyio.CancelScope(shield=True):
+            async with self._loading:
+                found = self._actors.get(conversation_id) or await self._load(conversation_id)
+                if fresh and isinstance(found, Refusal):
+                    found = await self._fresh(conversation_id)
+        return found or Refusal(Code.NOT_FOUND, f"There is no conversation `{conversation_id}`.")
+
+    async def _load(self, conversation_id: str) -> Actor | Refusal:
+        ledger = self.services.ledger
+        head = await ledger.head(conversation_id)
+        if head is None:
+            return Refusal(Code.NOT_FOUND, f"There is no conversation `{conversation_id}`.")
+        epoch = await ledger.claim(conversation_id, self.services.boot_id)
+        snapshot = await ledger.load(conversation_id)
+        if snapshot is None:
+            return Refusal(Code.NOT_FOUND, f"There is no conversation `{conversation_id}`.")
+        state = ConversationState.of(snapshot.entities, snapshot.seq)
+        state.epoch = epoch
+        return self._keep(Actor(conversation_id, state, self.services))
+
+    async def _fresh(self, conversation_id: str) -> Actor:
+        state = ConversationState()
+        state.epoch = await self.services.ledger.claim(conversation_id, self.services.boot_id)
+        return self._keep(Actor(conversation_id, state, self.services))
+
+    def _keep(self, actor: Actor) -> Actor:
+        self._actors[actor.id] = actor
+        driver = self._drivers[actor.id] = Driver(actor, self.services)
+        actor.after_commit = lambda _: driver.wake()
+        self._let_go()
+        return actor
+
+    def _let_go(self) -> None:
+        """Drops the longest unused conversations that owe nothing."""
+        resting = [actor for actor in self._actors.values() if self._rests(actor)]
+        for actor in resting[: max(0, len(self._actors) - KEPT)]:
+            self.forget(actor.id)
+
+    def _rests(self, actor: Actor) -> bool:
+        driver = self._drivers.get(actor.id)
+        busy = driver is not None and driver.live
+        return not busy and actor.idle and actor.state.active is None and self.services.feed.attached(actor.id) == 0
+
+
+def conversation(command_id: str, **fields: Any) -> Conversation:
+    """A new conversation as its first event will hold it."""
+    return Conversation(id=ids.conversation_id(command_id), **fields)
+
+
+def _create(state: ConversationState, at: str, *, wanted: Conversation) -> Decision | Refusal:
+    if state.exists:
+        return Refusal(Code.COMMAND_CONFLICT, "A conversation was already made with this commandId.")
+    draft = Draft(state, at)
+    draft.put(ConversationFact.CREATED, wanted)
+    return draft.done(conversationId=wanted.id)

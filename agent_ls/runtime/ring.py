@@ -1,0 +1,190 @@
+"""One step of our own loop: send what there is, show frames as they come, judge the calls, commit the reply.
+
+Owns the request to the model while it is in flight. Does not own the loop around it (driver.py), running calls
+(batch.py) nor any wire.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+import anyio
+
+from agent_ls.core import context, ids, step
+from agent_ls.core.attempt import Attempt, AttemptFact
+from agent_ls.core.draft import Decision
+from agent_ls.core.errors import HINTS, Code
+from agent_ls.core.items import Notice
+from agent_ls.core.messages import ModelMessage, Reply
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.prompt import system_prompt
+from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, ModelRequest, TextFrame
+from agent_ls.ports.tools import Prepared
+from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.patience import record_patiently
+from agent_ls.runtime.services import Services
+from agent_ls.runtime.triage import Triager
+
+CODES: Final[Mapping[Cause, Code]] = {
+    Cause.UNAUTHORIZED: Code.UNAUTHORIZED,
+    Cause.NO_CREDIT: Code.UNAUTHORIZED,
+    Cause.RATE_LIMITED: Code.RATE_LIMITED,
+    Cause.OVERLOADED: Code.RATE_LIMITED,
+    Cause.NOT_FOUND: Code.PROVIDER_UNAVAILABLE,
+    Cause.OVERFLOW: Code.CONTEXT_OVERFLOW,
+}
+
+
+class Ring:
+    def __init__(self, actor: Actor, services: Services) -> None:
+        self._actor = actor
+        self._services = services
+        self._triager = Triager(actor, services)
+        self._asking: anyio.CancelScope | None = None
+        self._said: dict[int, list[str]] = {}
+        self._history = History()
+
+    @property
+    def prepared(self) -> dict[str, Prepared]:
+        """Calls of the newest reply as they were prepared for triage, by item id."""
+        return self._triager.prepared
+
+    def stop_asking(self) -> None:
+        """Cancels the request in flight, if there is one."""
+        if self._asking is not None:
+            self._asking.cancel()
+
+    def take_said(self) -> list[tuple[int, str]]:
+        """Text of a step that ended before its reply did, by part."""
+        said = [(part, "".join(chunks)) for part, chunks in sorted(self._said.items())]
+        self._said = {}
+        return said
+
+    async def ask(self, run_id: str, attempt_id: str) -> None:
+        """Asks the model once. The reply, the failure or the interruption is committed, unless a stop was noted."""
+        attempt = self._actor.state.attempts[attempt_id]
+        refusal = self._over_limit(attempt)
+        model = self._services.models(self._actor.state.conversation.provider)
+        if refusal is not None or isinstance(model, Failure):
+            await self._fail(run_id, refusal or notice_of(model))  # type: ignore[arg-type]
+            return
+        reply = await self._call(model, attempt)
+        if reply is None:
+            return
+        if isinstance(reply, Failure):
+            await self._fail(run_id, notice_of(reply))
+            return
+        await self._take(attempt, reply)
+
+    async def _call(self, model: Model, attempt: Attempt) -> Reply | Failure | None:
+        """None when the request was cancelled because a stop was noted."""
+        self._said = {}
+        request = self._request(attempt)
+        with anyio.CancelScope() as scope:
+            self._asking = scope
+            try:
+                return await model.call(request, partial(self._show, attempt.step_id))
+            finally:
+                self._asking = None
+        return None
+
+    def _show(self, step_id: str, frame: Frame) -> None:
+        item_id = ids.part_id(step_id, frame.part)
+        if isinstance(frame, CallFrame):
+            return
+        phase = "thinking"
+        if isinstance(frame, TextFrame):
+            phase = "answering"
+            self._said.setdefault(frame.part, []).append(frame.delta)
+        self._services.feed.text(self._actor.id, item_id, frame.delta, phase=phase)
+
+    async def _take(self, attempt: Attempt, reply: Reply) -> None:
+        if not reply.parts:
+            empty = Failure(
+                Cause.EMPTY, "The model gave an empty answer. Send the message again, or use another model."
+            )
+            await self._fail(attempt.run_id, notice_of(empty))
+            return
+        triage = await self._triager.judge(attempt, reply)
+        provider = self._actor.state.conversation.provider
+        self._said = {}
+
+        def decide(state: ConversationState, at: str) -> Decision | None:
+            run = state.runs[attempt.run_id]
+            if run.interrupt is not None or run.ended:
+                return None
+            return step.take_reply(state, attempt.id, reply, triage=triage, provider=provider, at=at)
+
+        await record_patiently(self._actor, decide, self._services.clock)
+        self._services.feed.clear_all(self._actor.id)
+        await self._services.ledger.drop_partials(self._actor.id)
+
+    async def _fail(self, run_id: str, error: Notice) -> None:
+        said = self.take_said()
+
+        def decide(state: ConversationState, at: str) -> Decision | None:
+            if state.runs[run_id].interrupt is not None:
+                return None
+            return step.end(state, run_id, AttemptFact.FAILED, said=said, error=error, at=at)
+
+        await record_patiently(self._actor, decide, self._services.clock)
+        self._services.feed.clear_all(self._actor.id)
+
+    def _request(self, attempt: Attempt) -> ModelRequest:
+        state = self._actor.state
+        conversation = state.conversation
+        date = self._services.clock.now()[:10]
+        return ModelRequest(
+            model=conversation.model,
+            system=system_prompt(root=state.root, platform=self._services.platform, date=date),
+            messages=self._history.messages(state),
+            tools=self._services.toolbox.specs(),
+            step_id=attempt.step_id,
+            cache_key=conversation.id,
+        )
+
+    def _over_limit(self, attempt: Attempt) -> Notice | None:
+        limits = self._services.limits
+        if attempt.steps >= limits.steps_per_run:
+            return _limit(f"This run took {attempt.steps} steps, which is the limit (`limits.steps_per_run`).")
+        started = self._actor.state.runs[attempt.run_id].started_at
+        if started is not None and _minutes(started, self._services.clock.now()) >= limits.minutes_per_run:
+            return _limit(f"This run took {limits.minutes_per_run} minutes, the limit (`limits.minutes_per_run`).")
+        return None
+
+
+class History:
+    """Messages of ended runs are made once: they cannot change any more (for one provider and model)."""
+
+    def __init__(self) -> None:
+        self._key: tuple[str, str] | None = None
+        self._ended: dict[str, tuple[ModelMessage, ...]] = {}
+
+    def messages(self, state: ConversationState) -> tuple[ModelMessage, ...]:
+        provider, model = state.conversation.provider, state.conversation.model
+        if self._key != (provider, model):
+            self._key, self._ended = (provider, model), {}
+        built: list[Sequence[ModelMessage]] = []
+        for run_id in state.run_items:
+            known = self._ended.get(run_id)
+            if known is None:
+                known = context.messages(state.items_of(run_id), provider=provider, model=model)
+                if state.runs[run_id].ended:
+                    self._ended[run_id] = known
+            built.append(known)
+        return context.join(built)
+
+
+def notice_of(failure: Failure) -> Notice:
+    code = CODES.get(failure.cause, Code.PROVIDER_ERROR)
+    message = f"{failure.message} ({failure.detail})" if failure.detail else failure.message
+    return Notice(code=str(code), message=message, hint=HINTS[code])
+
+
+def _limit(message: str) -> Notice:
+    return Notice(code="limit_reached", message=message, hint="Send `go on` to let it work further.")
+
+
+def _minutes(start: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() / 60

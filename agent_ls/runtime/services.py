@@ -1,0 +1,49 @@
+"""What the runtime is given: ports, rules and limits, put together by daemon.compose.
+
+Owns nothing; every room of the runtime reads from it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent_ls.core.conversation import Conversation
+from agent_ls.core.policy import Rule
+from agent_ls.ports.host import Clock
+from agent_ls.ports.ledger import Ledger
+from agent_ls.ports.provider import Failure, Model
+from agent_ls.ports.tools import Toolbox
+from agent_ls.runtime.feed import Feed
+from agent_ls.runtime.lock_table import LockTable
+from agent_ls.runtime.supervisor import Supervisor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    steps_per_run: int = 200
+    minutes_per_run: int = 120
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """`models` resolves a provider's name, `environment` gives a child process of a workspace its variables.
+
+    `rules` are all that hold for a conversation, `protected` absolute paths that no tool may write, `spool` a folder
+    for output that must survive a crash.
+    """
+
+    ledger: Ledger
+    clock: Clock
+    feed: Feed
+    locks: LockTable
+    toolbox: Toolbox
+    supervisor: Supervisor
+    models: Callable[[str], Model | Failure]
+    rules: Callable[[Conversation], Sequence[Rule]]
+    environment: Callable[[str], Mapping[str, str]]
+    limits: Limits
+    boot_id: str
+    spool: str
+    home: str
+    platform: str
+    protected: tuple[str, ...] = ()
+    may_auto: bool = False

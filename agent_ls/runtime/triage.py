@@ -1,0 +1,133 @@
+"""Triage: each call of a reply is read, prepared and judged before anything runs.
+
+Owns the way from a model's words to a call that may run, has to be asked for, is denied or makes no sense. The rules
+themselves are core.policy; what a call would touch is the tool's to say.
+"""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from agent_ls.core import ids
+from agent_ls.core.attempt import Attempt
+from agent_ls.core.items import Call, ItemKind
+from agent_ls.core.messages import CallPart, Reply, Stop
+from agent_ls.core.policy import Proposal, Verdict, judge, offers
+from agent_ls.core.step import Triage, TriageVerdict
+from agent_ls.ports.tools import Invalid, Prepared, Tool
+from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.places import tool_context
+from agent_ls.runtime.services import Services
+
+
+class Triager:
+    def __init__(self, actor: Actor, services: Services) -> None:
+        self._actor = actor
+        self._services = services
+        self.prepared: dict[str, Prepared] = {}
+
+    async def judge(self, attempt: Attempt, reply: Reply) -> list[Triage]:
+        """One entry for each call of the reply, in call order, numbers of requests included."""
+        self.prepared.clear()
+        found = []
+        for index, part in enumerate(reply.parts):
+            if isinstance(part, CallPart):
+                cut = reply.stop is Stop.MAX_TOKENS and index == len(reply.parts) - 1
+                found.append(await self._one(attempt, index, part=part, cut=cut))
+        asked = sum(1 for entry in found if entry.verdict is TriageVerdict.ASK)
+        if not asked:
+            return found
+        numbers = iter(range(first := await self._services.ledger.reserve_numbers(asked), first + asked))
+        return [replace(e, number=next(numbers)) if e.verdict is TriageVerdict.ASK else e for e in found]
+
+    async def _one(self, attempt: Attempt, index: int, *, part: CallPart, cut: bool) -> Triage:
+        tool = self._services.toolbox.get(part.name)
+        arguments = parse_arguments(part.arguments)
+        call = Call(
+            call_id="",
+            tool=part.name[:128],
+            input=arguments if isinstance(arguments, dict) else {},
+            native_id=part.id[:200] or None,
+            raw_arguments=part.arguments[:2000],
+        )
+        if tool is None:
+            return self._invalid(index, call, self._unknown(part.name))
+        if isinstance(arguments, str):
+            reason = "they were cut off at the model's output limit; make the call smaller" if cut else arguments
+            return self._invalid(
+                index, call, f"The arguments of `{tool.name}` could not be used: {reason}.", kind=tool.kind
+            )
+        item_id = ids.part_id(attempt.step_id, index)
+        context = tool_context(self._actor.state, item_id, self._services)
+        prepared = await tool.prepare(arguments, context)
+        if isinstance(prepared, Invalid):
+            return self._invalid(index, call, prepared.message, kind=tool.kind)
+        self.prepared[item_id] = prepared
+        return self._judged(index, _filled(call, prepared, tool), prepared=prepared, tool=tool)
+
+    def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool) -> Triage:
+        conversation = self._actor.state.conversation
+        proposal = Proposal(
+            tool=prepared.tool,
+            effect=str(prepared.effect),
+            command=prepared.command,
+            reads=prepared.reads,
+            writes=prepared.writes,
+            root=self._actor.state.root,
+            home=self._services.home,
+            mode=conversation.mode,
+            trusted=conversation.trusted,
+            protected=self._services.protected,
+        )
+        rules = self._services.rules(conversation)
+        verdict: Verdict = judge(proposal, rules)
+        more: dict[str, Any] = {}
+        if verdict.kind == "ask":
+            more = {"title": prepared.title, "card": prepared.card, "options": offers(proposal, rules)}
+        return Triage(
+            part=index,
+            kind=tool.kind,
+            call=call,
+            verdict=TriageVerdict(verdict.kind),
+            rule=verdict.rule,
+            text=verdict.reason,
+            **more,
+        )
+
+    def _invalid(self, index: int, call: Call, text: str, *, kind: ItemKind = ItemKind.TOOL_CALL) -> Triage:
+        return Triage(part=index, kind=kind, call=call, verdict=TriageVerdict.INVALID, text=text)
+
+    def _unknown(self, name: str) -> str:
+        offered = ", ".join(sorted(self._services.toolbox.tools))
+        return f"There is no tool `{name[:80]}`. The tools are: {offered}."
+
+
+def parse_arguments(text: str) -> dict[str, Any] | str:
+    """The object that a model wrote, `{}` for nothing at all, or a reason why it cannot be used."""
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return "they are not valid JSON"
+    if not isinstance(value, dict):
+        return "they have to be a JSON object"
+    return value
+
+
+def _filled(call: Call, prepared: Prepared, tool: Tool) -> Call:
+    return replace(
+        call,
+        tool=tool.name,
+        input=prepared.input,
+        title=prepared.title,
+        uri=prepared.uri,
+        diff=prepared.diff,
+        keys=prepared.keys,
+        effect=str(prepared.effect),
+        replay=str(tool.replay),
+        digest=prepared.digest,
+        before=prepared.before,
+        after=prepared.after,
+        raw_arguments=None,
+    )
