@@ -1,0 +1,149 @@
+"""Entities and events as JSON, spelled as on the wire.
+
+Owns how a stored entity is written and read again. Does not own the wire's own models (what an entity looks like only
+there is added by the editor's room), nor where bytes are kept.
+"""
+
+import json
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.events import ENTITIES, AnyEntity, Event, EventKind
+from agent_ls.core.items import PAYLOADS, Item, ItemKind, ItemStatus, Notice
+from agent_ls.ports.ledger import LedgerError
+
+UNREADABLE = "unreadable"
+
+
+class Unreadable(LedgerError):
+    """Stored bytes that this version cannot understand and cannot show as a notice either."""
+
+    def __init__(self, kind: str) -> None:
+        message = f"A stored {kind} cannot be read by this version of agent-ls."
+        super().__init__(Refusal(Code.SCHEMA_TOO_NEW, message))
+
+
+def encode(entity: AnyEntity) -> bytes:
+    return _dump(_adapter(type(entity)), entity)
+
+
+def decode(kind: EventKind | str, data: bytes | str) -> AnyEntity:
+    """The entity; an item that this version does not know becomes a notice in its place."""
+    try:
+        raw = from_json(data)
+        if kind == EventKind.ITEM:
+            return _item(raw)
+        entity: AnyEntity = _adapter(ENTITIES[EventKind(kind)]).validate_python(raw)
+    except ValueError as error:
+        raise Unreadable(str(kind)) from error
+    return entity
+
+
+def event_json(event: Event) -> bytes:
+    """The wire Event. Made once: an event never changes, so its bytes are kept with it."""
+    kept: bytes | None = event.__dict__.get(_KEPT)
+    if kept is not None:
+        return kept
+    return keep_json(event, encode(event.entity))
+
+
+def keep_json(event: Event, entity: bytes) -> bytes:
+    """Keeps the wire bytes of an event whose entity is already encoded."""
+    head = {"seq": event.seq, "at": event.at, "kind": str(event.kind), "fact": event.fact}
+    made = b'%s,"entity":%s}' % (json.dumps(head, separators=(",", ":")).encode()[:-1], entity)
+    # Not a field: it takes no part in equality, and the event stays frozen for everybody else.
+    event.__dict__[_KEPT] = made
+    return made
+
+
+def to_wire(thing: Any) -> dict[str, Any]:
+    """Any entity, payload or stream as plain camelCase JSON values."""
+    made: dict[str, Any] = from_json(_dump(_adapter(type(thing)), thing))
+    return made
+
+
+def from_wire(shape: type, value: Any) -> Any:
+    """A dataclass of the core from plain JSON values; raises pydantic's ValidationError, which is a ValueError."""
+    return _adapter(shape).validate_python(value)
+
+
+def encode_result(result: dict[str, Any]) -> str:
+    """A receipt's result."""
+    return _json(result).decode()
+
+
+def encode_refusal(refusal: Refusal) -> str:
+    return _dump(_adapter(Refusal), refusal).decode()
+
+
+def decode_refusal(data: str) -> Refusal:
+    made: Refusal = _adapter(Refusal).validate_json(data)
+    return made
+
+
+def _adapter(shape: type) -> TypeAdapter[Any]:
+    adapter = _ADAPTERS.get(shape)
+    if adapter is None:
+        adapter = _ADAPTERS[shape] = TypeAdapter(shape)
+    return adapter
+
+
+def _dump(adapter: TypeAdapter[Any], thing: Any) -> bytes:
+    try:
+        return adapter.dump_json(thing, by_alias=True, exclude_none=True)
+    except PydanticSerializationError:
+        # Half a surrogate pair (a file name that is not UTF-8) must not keep a fact from being stored.
+        return _json(_whole(adapter.dump_python(thing, by_alias=True, exclude_none=True)))
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return to_json(value)
+    except PydanticSerializationError:
+        return to_json(_whole(value))
+
+
+def _whole(value: Any) -> Any:
+    """The value with every lone surrogate replaced, which JSON in UTF-8 cannot hold."""
+    match value:
+        case str():
+            return value.encode("utf-8", "replace").decode()
+        case dict():
+            return {_whole(key): _whole(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_whole(inner) for inner in value]
+        case _:
+            return value
+
+
+def _item(raw: dict[str, Any]) -> Item:
+    try:
+        payload = _adapter(PAYLOADS[ItemKind(raw["kind"])]).validate_python(raw["payload"])
+        item: Item = _adapter(Item).validate_python({**raw, "payload": payload})
+    except (ValueError, KeyError):
+        return _unreadable(raw)
+    return item
+
+
+def _unreadable(raw: dict[str, Any]) -> Item:
+    """What a reader sees in the place of an item from another version."""
+    notice = Notice(
+        code=UNREADABLE,
+        message=f"An item of kind `{raw.get('kind', '?')}` cannot be shown by this version of agent-ls.",
+        hint="Open the conversation with the newer version that wrote it.",
+    )
+    known = {key: value for key, value in raw.items() if key not in ("kind", "status", "payload")}
+    status = raw.get("status", "")
+    shape = {**known, "kind": ItemKind.NOTICE, "status": status, "payload": notice}
+    try:
+        item: Item = _adapter(Item).validate_python(shape)
+    except ValidationError:
+        item = _adapter(Item).validate_python({**shape, "status": ItemStatus.COMPLETED})
+    return item
+
+
+_KEPT = "_wire_json"
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}

@@ -1,0 +1,268 @@
+"""The ledger in memory: the same answers as the SQLite engine, for tests and simulation.
+
+Owns nothing durable. A `Store` outlives the ledger on it, so that a crash and a successor can be played.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TypeVar
+
+from agent_ls.adapters.ledger.handover import closed
+from agent_ls.adapters.ledger.places import (
+    Place,
+    State,
+    deleted,
+    in_order,
+    key_conflict,
+    list_cursor,
+    page_cursor,
+    place_of,
+    read_list_cursor,
+    read_page_cursor,
+    stale_epoch,
+    summary,
+    with_seq,
+)
+from agent_ls.core.conversation import Conversation
+from agent_ls.core.effects import Effect
+from agent_ls.core.errors import Refusal
+from agent_ls.core.events import AnyEntity, Event
+from agent_ls.core.items import Item
+from agent_ls.core.request import Request
+from agent_ls.ports.ledger import Commit, Committed, LedgerStatus, ListQuery, Page, Receipt, Snapshot, Summary
+
+K = TypeVar("K", bound=AnyEntity)
+
+
+@dataclass
+class Kept:
+    """All there is of one conversation."""
+
+    events: list[Event] = field(default_factory=list)
+    current: dict[str, AnyEntity] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    updated: str = ""
+
+    def conversation(self, conversation_id: str) -> Conversation | None:
+        found = self.current.get(conversation_id)
+        return found if isinstance(found, Conversation) else None
+
+
+@dataclass
+class Store:
+    conversations: dict[str, Kept] = field(default_factory=dict)
+    receipts: dict[str, Receipt] = field(default_factory=dict)
+    epochs: dict[str, int] = field(default_factory=dict)
+    owners: dict[str, str] = field(default_factory=dict)
+    effects: dict[str, Effect] = field(default_factory=dict)
+    blobs: dict[str, bytes] = field(default_factory=dict)
+    partials: dict[str, dict[str, str]] = field(default_factory=dict)
+    deleted: set[str] = field(default_factory=set)
+    last_number: int = 0
+
+
+class MemoryLedger:
+    """Implements ports.ledger.Ledger."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        self.store = store or Store()
+        self._last_number = self.store.last_number
+        self._closed = False
+
+    async def close(self) -> None:
+        self._closed = True
+
+    async def claim(self, conversation_id: str, owner: str) -> int:
+        store = self._open()
+        epoch = store.epochs.get(conversation_id, 0) + 1
+        store.epochs[conversation_id] = epoch
+        store.owners[conversation_id] = owner
+        return epoch
+
+    async def release(self, conversation_id: str, owner: str) -> None:
+        owners = self._open().owners
+        if owners.get(conversation_id) == owner:
+            del owners[conversation_id]
+
+    async def append(self, commit: Commit) -> Committed | Refusal:
+        store, id_ = self._open(), commit.conversation_id
+        if id_ in store.deleted:
+            return deleted(id_)
+        newest = store.epochs.get(id_, 0)
+        if id_ not in store.owners or commit.epoch != newest:
+            return stale_epoch(commit.epoch, newest)
+        kept = store.conversations.get(id_)
+        seq = len(kept.events) if kept else 0
+        last = seq + len(commit.facts)
+        stored = with_seq(commit.receipt, last) if commit.receipt else None
+        if stored is not None:
+            known = store.receipts.setdefault(stored.command_id, stored)
+            if known.conversation_id != id_:
+                return key_conflict(stored.command_id)
+            if known is not stored:
+                return Committed((), seq, known)
+        events = [
+            Event(id_, seq + n, commit.at, fact.kind, str(fact.name), fact.entity)
+            for n, fact in enumerate(commit.facts, start=1)
+        ]
+        self._apply(commit, events)
+        return Committed(events, last, stored)
+
+    def _apply(self, commit: Commit, events: Sequence[Event]) -> None:
+        store = self.store
+        if events:
+            kept = store.conversations.setdefault(commit.conversation_id, Kept())
+            kept.events.extend(events)
+            kept.updated = max(kept.updated, commit.at)
+            for event in events:
+                kept.current[event.entity.id] = event.entity
+                kept.places[event.entity.id] = place_of(event.entity)
+                if isinstance(event.entity, Request):
+                    store.last_number = max(store.last_number, event.entity.number)
+        for effect in commit.effects:
+            store.effects.setdefault(effect.id, effect)
+        for done in commit.settled:
+            store.effects.pop(done, None)
+        self._last_number = max(self._last_number, store.last_number)
+
+    async def receipt(self, command_id: str) -> Receipt | None:
+        return self._open().receipts.get(command_id)
+
+    async def reserve_numbers(self, count: int) -> int:
+        first = self._last_number + 1
+        self._last_number += count
+        return first
+
+    async def load(self, conversation_id: str) -> Snapshot | None:
+        kept = self._open().conversations.get(conversation_id)
+        return Snapshot(in_order(kept.current.values()), len(kept.events)) if kept else None
+
+    async def head(self, conversation_id: str) -> Snapshot | None:
+        kept = self._open().conversations.get(conversation_id)
+        if kept is None:
+            return None
+        shown = [entity for id_, entity in kept.current.items() if id_ == conversation_id or kept.places[id_].state]
+        return Snapshot(in_order(shown), len(kept.events))
+
+    async def read(self, conversation_id: str, after: int, limit: int) -> Sequence[Event]:
+        kept = self._open().conversations.get(conversation_id)
+        after = max(0, after)
+        return kept.events[after : after + max(0, limit)] if kept else []
+
+    async def page(self, conversation_id: str, before: str | None, limit: int) -> Page:
+        end = None if before is None else read_page_cursor(before)
+        items = [item for item in self._all(Item, conversation_id) if end is None or item.ord < end]
+        items.sort(key=lambda item: item.ord)
+        shown = items[-max(1, limit) :]
+        return Page(shown, page_cursor(shown[0].ord) if len(items) > len(shown) else None)
+
+    async def find(self, entity_id: str) -> AnyEntity | None:
+        found = (kept.current.get(entity_id) for kept in self._open().conversations.values())
+        return next((entity for entity in found if entity), None)
+
+    async def conversations(self, query: ListQuery) -> tuple[Sequence[Summary], str | None]:
+        wanted = [
+            (kept.updated, id_)
+            for id_, kept in self._open().conversations.items()
+            if (conversation := kept.conversation(id_)) and _matches(conversation, query)
+        ]
+        wanted.sort(reverse=True)
+        if query.cursor is not None:
+            place = read_list_cursor(query.cursor)
+            wanted = [key for key in wanted if key < place]
+        shown = wanted[: max(1, query.limit)]
+        found = [made for _, id_ in shown if (made := await self.summary(id_))]
+        return found, list_cursor(*shown[-1]) if len(wanted) > len(shown) else None
+
+    async def summary(self, conversation_id: str) -> Summary | None:
+        kept = self._open().conversations.get(conversation_id)
+        conversation = kept.conversation(conversation_id) if kept else None
+        if kept is None or conversation is None:
+            return None
+        states = Counter(str(place.state) for place in kept.places.values() if place.state)
+        texts = [(place.ord, place.excerpt) for place in kept.places.values() if place.excerpt]
+        _, text = max(texts, default=(0, ""))
+        return summary(conversation, len(kept.events), text, states=states)
+
+    async def requests(self, workspace: str | None, conversation_id: str | None) -> Sequence[Request]:
+        found = [
+            request
+            for id_, kept in self._open().conversations.items()
+            if conversation_id in (None, id_) and _in_workspace(kept.conversation(id_), workspace)
+            for request in self._all(Request, id_)
+            if request.pending
+        ]
+        return sorted(found, key=lambda request: (request.number, request.id))
+
+    async def request_by_number(self, number: int) -> Request | None:
+        every = (request for id_ in self._open().conversations for request in self._all(Request, id_))
+        return next((request for request in every if request.number == number), None)
+
+    async def owed(self) -> Sequence[Effect]:
+        return list(self._open().effects.values())
+
+    async def put_blob(self, content: bytes) -> str:
+        digest = sha256(content).hexdigest()
+        self._open().blobs[digest] = content
+        return digest
+
+    async def get_blob(self, digest: str) -> bytes | None:
+        return self._open().blobs.get(digest)
+
+    def keep_partial(self, conversation_id: str, item_id: str, text: str) -> None:
+        self.store.partials.setdefault(conversation_id, {})[item_id] = text
+
+    async def partials(self, conversation_id: str) -> dict[str, str]:
+        return dict(self._open().partials.get(conversation_id, {}))
+
+    async def drop_partials(self, conversation_id: str) -> None:
+        self._open().partials.pop(conversation_id, None)
+
+    async def delete(self, conversation_id: str) -> bool:
+        store = self._open()
+        if store.conversations.pop(conversation_id, None) is None:
+            return False
+        store.deleted.add(conversation_id)
+        store.owners.pop(conversation_id, None)
+        store.partials.pop(conversation_id, None)
+        for effect in [kept for kept in store.effects.values() if kept.conversation_id == conversation_id]:
+            del store.effects[effect.id]
+        for receipt in [kept for kept in store.receipts.values() if kept.conversation_id == conversation_id]:
+            del store.receipts[receipt.command_id]
+        return True
+
+    async def status(self) -> LedgerStatus:
+        every = self._open().conversations
+        pending = sum(place.state is State.PENDING for kept in every.values() for place in kept.places.values())
+        return LedgerStatus(
+            engine="memory",
+            schema=1,
+            events=sum(len(kept.events) for kept in every.values()),
+            size_bytes=0,
+            writable=True,
+            details={"conversations": len(every), "pendingRequests": pending},
+        )
+
+    def _open(self) -> Store:
+        if self._closed:
+            raise closed()
+        return self.store
+
+    def _all(self, kind: type[K], conversation_id: str) -> list[K]:
+        kept = self._open().conversations.get(conversation_id)
+        return [entity for entity in kept.current.values() if isinstance(entity, kind)] if kept else []
+
+
+def _matches(conversation: Conversation, query: ListQuery) -> bool:
+    text = (query.query or "").casefold()
+    return (
+        conversation.archived is query.archived
+        and _in_workspace(conversation, query.workspace)
+        and text in conversation.title.casefold()
+    )
+
+
+def _in_workspace(conversation: Conversation | None, workspace: str | None) -> bool:
+    return workspace is None or (conversation is not None and conversation.workspace == workspace)

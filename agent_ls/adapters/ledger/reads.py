@@ -1,0 +1,196 @@
+"""The SQL of everything that only looks. Each function runs in one short read transaction, never behind a write.
+
+Owns the queries and what they cost: what is asked for, not what there is. Does not own threads or connections.
+"""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from agent_ls.adapters.ledger import codec
+from agent_ls.adapters.ledger.places import (
+    in_order,
+    list_cursor,
+    page_cursor,
+    read_list_cursor,
+    read_page_cursor,
+)
+from agent_ls.adapters.ledger.places import (
+    summary as make_summary,
+)
+from agent_ls.core.conversation import Conversation
+from agent_ls.core.effects import Effect, EffectClass, EffectType
+from agent_ls.core.events import AnyEntity, Event, EventKind
+from agent_ls.core.items import Item
+from agent_ls.core.request import Request
+from agent_ls.ports.ledger import ListQuery, Page, Receipt, Snapshot, Summary
+
+Connection = sqlite3.Connection
+
+
+def load(db: Connection, conversation_id: str) -> Snapshot | None:
+    seq = _seq(db, conversation_id)
+    if seq is None:
+        return None
+    rows = db.execute("SELECT kind, entity FROM current WHERE conversation_id = ?", (conversation_id,))
+    return Snapshot(in_order(codec.decode(kind, entity) for kind, entity in rows), seq)
+
+
+def head(db: Connection, conversation_id: str) -> Snapshot | None:
+    seq = _seq(db, conversation_id)
+    if seq is None:
+        return None
+    rows = db.execute(
+        "SELECT kind, entity FROM current WHERE entity_id = :id"
+        " UNION ALL SELECT kind, entity FROM current WHERE conversation_id = :id AND state IS NOT NULL",
+        {"id": conversation_id},
+    )
+    return Snapshot(in_order(codec.decode(kind, entity) for kind, entity in rows), seq)
+
+
+def events(db: Connection, conversation_id: str, *, after: int, limit: int) -> Sequence[Event]:
+    rows = db.execute(
+        "SELECT seq, at, kind, fact, entity FROM event WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+        (conversation_id, after, max(0, limit)),
+    )
+    return [_event(conversation_id, row) for row in rows]
+
+
+def page(db: Connection, conversation_id: str, *, before: str | None, limit: int) -> Page:
+    limit = max(1, limit)
+    rows = db.execute(
+        "SELECT ord, entity FROM current WHERE conversation_id = ? AND kind = 'item' AND ord < ?"
+        " ORDER BY ord DESC LIMIT ?",
+        (conversation_id, _NO_END if before is None else read_page_cursor(before), limit + 1),
+    ).fetchall()
+    shown = rows[:limit]
+    items = [_item(entity) for _, entity in reversed(shown)]
+    return Page(items, page_cursor(shown[-1][0]) if len(rows) > limit else None)
+
+
+def find(db: Connection, entity_id: str) -> AnyEntity | None:
+    row = db.execute("SELECT kind, entity FROM current WHERE entity_id = ?", (entity_id,)).fetchone()
+    return codec.decode(*row) if row else None
+
+
+def conversations(db: Connection, query: ListQuery) -> tuple[Sequence[Summary], str | None]:
+    limit = max(1, query.limit)
+    where = ["archived = ?"]
+    parameters: list[object] = [query.archived]
+    if query.workspace is not None:
+        where.append("workspace = ?")
+        parameters.append(query.workspace)
+    if query.query:
+        where.append("instr(title, ?) > 0")
+        parameters.append(query.query.casefold())
+    if query.cursor is not None:
+        where.append("(updated, conversation_id) < (?, ?)")
+        parameters.extend(read_list_cursor(query.cursor))
+    rows = db.execute(
+        f"SELECT conversation_id, updated FROM conversation WHERE {' AND '.join(where)}"
+        " ORDER BY updated DESC, conversation_id DESC LIMIT ?",
+        (*parameters, limit + 1),
+    ).fetchall()
+    shown = rows[:limit]
+    found = [made for conversation_id, _ in shown if (made := summary(db, conversation_id))]
+    return found, list_cursor(shown[-1][1], shown[-1][0]) if len(rows) > limit else None
+
+
+def summary(db: Connection, conversation_id: str) -> Summary | None:
+    row = db.execute(_SUMMARY, {"id": conversation_id}).fetchone()
+    if row is None or row[1] is None:
+        return None
+    seq, entity, text = row
+    states = dict(
+        db.execute(
+            "SELECT state, count(*) FROM current WHERE conversation_id = ? AND state IS NOT NULL GROUP BY state",
+            (conversation_id,),
+        )
+    )
+    conversation = codec.decode(EventKind.CONVERSATION, entity)
+    assert isinstance(conversation, Conversation)
+    return make_summary(conversation, seq, text or "", states=states)
+
+
+def requests(db: Connection, workspace: str | None, conversation_id: str | None) -> Sequence[Request]:
+    rows = db.execute(
+        "SELECT entity FROM current WHERE state = 'pending'"
+        " AND (:conversation IS NULL OR conversation_id = :conversation)"
+        " AND (:workspace IS NULL OR conversation_id IN"
+        "      (SELECT conversation_id FROM conversation WHERE workspace = :workspace)) ORDER BY ord, entity_id",
+        {"workspace": workspace, "conversation": conversation_id},
+    )
+    return [_request(entity) for (entity,) in rows]
+
+
+def request_by_number(db: Connection, number: int) -> Request | None:
+    row = db.execute("SELECT entity FROM current WHERE kind = 'request' AND ord = ?", (number,)).fetchone()
+    return _request(row[0]) if row else None
+
+
+def receipt(db: Connection, command_id: str) -> Receipt | None:
+    row = db.execute(
+        "SELECT conversation_id, status, result FROM receipt WHERE command_id = ?", (command_id,)
+    ).fetchone()
+    if row is None:
+        return None
+    conversation_id, status, result = row
+    if status == "rejected":
+        return Receipt(command_id, conversation_id, refusal=codec.decode_refusal(result))
+    return Receipt(command_id, conversation_id, result=json.loads(result))
+
+
+def owed(db: Connection) -> Sequence[Effect]:
+    rows = db.execute("SELECT effect_id, conversation_id, type, class FROM effect ORDER BY position")
+    return [Effect(id_, owner, EffectType(type_), EffectClass(class_)) for id_, owner, type_, class_ in rows]
+
+
+def blob(db: Connection, digest: str) -> bytes | None:
+    row = db.execute("SELECT bytes FROM blob WHERE digest = ?", (digest,)).fetchone()
+    return row[0] if row else None
+
+
+def last_number(db: Connection) -> int:
+    row = db.execute("SELECT value FROM meta WHERE key = 'last_number'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def counts(db: Connection) -> dict[str, int]:
+    """Events, conversations and pending requests. Each conversation is gapless, so the sum of seqs counts events."""
+    row = db.execute(
+        "SELECT coalesce(sum(seq), 0), count(*), (SELECT count(*) FROM current WHERE state = 'pending')"
+        " FROM conversation"
+    ).fetchone()
+    return dict(zip(("events", "conversations", "pending"), row, strict=True))
+
+
+def _seq(db: Connection, conversation_id: str) -> int | None:
+    row = db.execute("SELECT seq FROM conversation WHERE conversation_id = ?", (conversation_id,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def _event(conversation_id: str, row: tuple[int, str, str, str, str]) -> Event:
+    seq, at, kind, fact, entity = row
+    decoded = codec.decode(kind, entity)
+    event = Event(conversation_id, seq, at, EventKind(kind), fact, decoded)
+    codec.keep_json(event, entity.encode())
+    return event
+
+
+def _item(entity: str) -> Item:
+    item = codec.decode(EventKind.ITEM, entity)
+    assert isinstance(item, Item)
+    return item
+
+
+def _request(entity: str) -> Request:
+    request = codec.decode(EventKind.REQUEST, entity)
+    assert isinstance(request, Request)
+    return request
+
+
+_NO_END = (1 << 63) - 1
+
+_SUMMARY = """SELECT seq, (SELECT entity FROM current WHERE entity_id = :id),
+    (SELECT excerpt FROM current WHERE conversation_id = :id AND excerpt IS NOT NULL ORDER BY ord DESC LIMIT 1)
+    FROM conversation WHERE conversation_id = :id"""
