@@ -1,0 +1,52 @@
+"""Files on disk, for the file tools: blocking work in worker threads, trouble as values.
+
+Owns which thread and which refusal. Finding is canonical.py, reading opened.py, replacing atomic.py. What a window
+has open and unsaved is not known here.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from anyio import to_thread
+
+from agent_ls.adapters.host import atomic, canonical, opened
+from agent_ls.ports.files import Content, Place, Refused, Replaced
+
+T = TypeVar("T")
+
+
+class DiskFiles:
+    """Implements ports.files.Files. A cancelled call still lets its thread finish: a swap is never left half-way."""
+
+    def __init__(self, renames: atomic.Renames | None = None) -> None:
+        self._renames = renames or atomic.Renames()
+
+    async def locate(self, path: str, root: str) -> Place | Refused:
+        return await to_thread.run_sync(canonical.locate, path, root)
+
+    async def read(self, path: str, limit: int) -> Content | Refused:
+        return await _guarded(path, lambda: opened.read_regular(path, limit))
+
+    async def replace(self, path: str, data: bytes, *, expected: str, token: str) -> Replaced | Refused:
+        def work() -> Replaced:
+            return atomic.replace(path, data, expected=expected, token=token, renames=self._renames)
+
+        return await _guarded(path, work)
+
+    async def reclaim(self, path: str, *, before: str, after: str, token: str) -> str | Refused:
+        def work() -> str:
+            return atomic.reclaim(path, before=before, after=after, token=token, renames=self._renames)
+
+        return await _guarded(path, work)
+
+
+async def _guarded(path: str, work: Callable[[], T]) -> T | Refused:
+    def guarded() -> T | Refused:
+        try:
+            return work()
+        except opened.Trouble as trouble:
+            return trouble.refused
+        except OSError as error:
+            return opened.explained(path, error)
+
+    return await to_thread.run_sync(guarded)

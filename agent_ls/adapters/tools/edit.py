@@ -1,0 +1,102 @@
+"""edit: literal, unique, all-or-nothing replacements in a text file that this conversation has read.
+
+Owns the tool's input and words. Matching is core.edits, the disk is ports.files.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from anyio import to_thread
+from pydantic import Field
+
+from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.file_change import Change, carry_out, find_out, prepared
+from agent_ls.adapters.tools.file_input import digest_of, failed, moved, not_fresh, open_text, refuse, shown
+from agent_ls.core import diff
+from agent_ls.core.edits import Applied, Edit, Problem, apply, line_of
+from agent_ls.core.items import Call, ItemKind, ToolResult
+from agent_ls.ports.files import ABSENT, Files, Refused
+from agent_ls.ports.provider import ToolSpec
+from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+
+_DESCRIPTION = (
+    "Replaces text in an existing file, which must have been read before. Every `old` is matched literally in the "
+    "file as it is and must be there exactly once, unless `all` is set. All edits are made, or none. Line endings and "
+    "encoding of the file are kept."
+)
+
+
+class Replacement(Arguments):
+    old: str = Field(description="Text to replace, with enough lines around it to be unique")
+    new: str = Field(description="Text that takes its place")
+    all: bool = Field(default=False, description="Replace every occurrence")
+
+
+class EditInput(Arguments):
+    path: str = Field(description="Absolute, or relative to the workspace")
+    edits: list[Replacement] = Field(min_length=1)
+
+
+class EditTool:
+    name = "edit"
+    kind = ItemKind.FILE_CHANGE
+    effect = ToolEffect.EDIT
+    replay = Replay.VERIFY
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(EditInput))
+
+    @property
+    def spec(self) -> ToolSpec:
+        return self._spec
+
+    async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
+        given = parse(EditInput, arguments)
+        if isinstance(given, Invalid):
+            return given
+        change = await self._change(given, context)
+        if isinstance(change, Invalid):
+            return change
+        asked = given.model_dump()
+        digest = digest_of(tool=self.name, uri=change.opened.place.uri, edits=asked["edits"])
+        return prepared(self.name, change, context.root, arguments=dict(arguments), digest=digest)
+
+    async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
+        given = parse(EditInput, prepared.input)
+        change = given if isinstance(given, Invalid) else await self._change(given, context)
+        if isinstance(change, Invalid):
+            return failed(change.message)
+        elsewhere = moved(prepared, change.opened.place)
+        return failed(elsewhere) if elsewhere else await carry_out(self._files, change, context)
+
+    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+        return await find_out(self._files, call, context)
+
+    async def _change(self, given: EditInput, context: ToolContext) -> Change | Invalid:
+        opened = await open_text(self._files, given.path, context.root)
+        if isinstance(opened, Refused):
+            return refuse(opened)
+        name = shown(opened.place.path, context.root)
+        if opened.digest == ABSENT:
+            return Invalid(f"{name} does not exist; use write to make a new file")
+        trouble = not_fresh(opened, context)
+        if trouble is not None:
+            return Invalid(trouble)
+        edits = [Edit(part.old, part.new, part.all) for part in given.edits]
+        flat = opened.file.flat.text
+        applied = await to_thread.run_sync(apply, opened.file, edits)
+        if isinstance(applied, Problem):
+            return Invalid(f"{name} was not changed: {applied.message}")
+        drawn = await to_thread.run_sync(lambda: diff.of_edit(flat, applied.text, name, spans=applied.spans))
+        return Change(opened=opened, data=applied.data, text=applied.text, diff=drawn, said=_said(name, applied))
+
+
+def _said(name: str, applied: Applied) -> str:
+    first, last = applied.spans[0], applied.spans[-1]
+    shift = sum(len(span.new) - (span.end - span.start) for span in applied.spans[:-1])
+    last_from = last.start + shift
+    begin, end = line_of(applied.text, first.start), line_of(applied.text, last_from + len(last.new))
+    count = len(applied.spans)
+    lines = f"line {begin}" if begin == end else f"lines {begin} to {end}"
+    return f"{name}: {count} {'place' if count == 1 else 'places'} replaced, {lines}."

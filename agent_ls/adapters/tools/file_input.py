@@ -1,0 +1,88 @@
+"""What the file tools share: the place a call means, how it is named to people, what was seen of it before.
+
+Owns limits and sentences that read, write and edit have in common. Does not touch the disk but through ports.files.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from agent_ls.core.items import ResultStatus, ToolResult
+from agent_ls.core.textfile import NotText, TextFile, decode, printable
+from agent_ls.ports.files import ABSENT, Files, Place, Reason, Refused
+from agent_ls.ports.tools import Invalid, Prepared, ToolContext
+
+LARGEST_FILE = 10 * 1024 * 1024
+# Three texts of this size and their escapes fit into one entity on the wire.
+LARGEST_SHOWN = 32 * 1024
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A text file as it is on disk; `digest` is ABSENT and the text empty when there is none."""
+
+    place: Place
+    file: TextFile
+    digest: str
+
+
+async def open_text(files: Files, path: str, root: str) -> Opened | Refused:
+    """The text at a path, or of a new file there. Binary, special and large files are refused."""
+    place = await files.locate(path, root)
+    if isinstance(place, Refused):
+        return place
+    if not place.exists:
+        return Opened(place, TextFile(""), ABSENT)
+    content = await files.read(place.path, LARGEST_FILE)
+    if isinstance(content, Refused):
+        return content
+    file = decode(content.data)
+    if isinstance(file, NotText):
+        message = f"{path} cannot be edited as text: {file.reason}; use shell for it"
+        return Refused(Reason.NOT_A_FILE, message)
+    return Opened(place, file, content.digest)
+
+
+def not_fresh(opened: Opened, context: ToolContext) -> str | None:
+    """Why an existing file may not be changed now: never read here, or changed since."""
+    name = shown(opened.place.path, context.root)
+    seen = context.seen.get(opened.place.uri)
+    if seen is None:
+        return f"{name} exists and was not read in this conversation; read it first"
+    if seen != opened.digest:
+        return f"stale: {name} changed since it was read; read it again"
+    return None
+
+
+def moved(prepared: Prepared, place: Place) -> str | None:
+    """A link that leads elsewhere than when the call was decided on."""
+    if place.uri == prepared.uri:
+        return None
+    return f"stale: {printable(place.asked)} leads to another file than it did; ask for it again"
+
+
+def shown(path: str, root: str) -> str:
+    """Relative within the workspace."""
+    inside = root.rstrip("/") + "/"
+    return printable(path[len(inside) :] if path.startswith(inside) else path)
+
+
+def digest_of(**parts: Any) -> str:
+    """Of what decides what runs."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def card_text(text: str) -> str | None:
+    """A text for the approval card; None when it is too long to travel, its hash stands beside it."""
+    return printable(text) if len(text.encode("utf-8", "surrogatepass")) <= LARGEST_SHOWN else None
+
+
+def refuse(refused: Refused) -> Invalid:
+    prefix = "stale: " if refused.reason is Reason.STALE else ""
+    return Invalid(prefix + printable(refused.message))
+
+
+def failed(message: str) -> ToolResult:
+    return ToolResult(status=ResultStatus.ERROR, output=printable(message))
