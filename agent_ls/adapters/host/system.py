@@ -1,0 +1,23 @@
+"""The machine's clock and random ids: the one place where time and chance come from."""
+
+import time
+import uuid
+from datetime import UTC, datetime
+
+import anyio
+
+
+class SystemClock:
+    def now(self) -> str:
+        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await anyio.sleep(seconds)
+
+
+class RandomIds:
+    def fresh(self) -> str:
+        return uuid.uuid4().hex

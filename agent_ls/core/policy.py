@@ -1,0 +1,258 @@
+"""May this call run, must a person be asked, or is it refused: the one place that decides.
+
+Owns the order of rules (deny beats ask beats allow, across all scopes), what is built in, and what a card may offer.
+Does not own how a command is read (shell_command.py), how a rule is matched (rules.py) or who is asked. The verdict
+names the rule that decided, so that it can be explained.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from agent_ls.core.conversation import Mode
+from agent_ls.core.display import hidden
+from agent_ls.core.request import Decision, Option
+from agent_ls.core.rules import (
+    Place,
+    Rule,
+    Ruling,
+    Scope,
+    matches_command,
+    matches_path,
+    matches_tool,
+    parse_rule,
+)
+from agent_ls.core.sensitive import asks_to_read, asks_to_write, is_beneath, never_written
+from agent_ls.core.shell_command import Argv, Unvouched, Vouched, parse
+from agent_ls.core.shell_programs import never_always
+
+__all__ = ["Proposal", "Rule", "Ruling", "Scope", "Verdict", "judge", "offers", "parse_rule"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """A call that could run. `effect` is `read`, `edit`, `shell` or `other`; `command` is a shell's script.
+
+    All paths are absolute and real. `protected` are the daemon's own: state, runtime and configuration.
+    """
+
+    tool: str
+    effect: str
+    root: str
+    home: str
+    mode: Mode
+    command: str | None = None
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    trusted: bool = True
+    protected: tuple[str, ...] = ()
+    fold: bool = False
+
+    @property
+    def place(self) -> Place:
+        return Place(self.root, self.home, self.fold)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`rule` says which rule decided and where it came from; `reason` is a sentence."""
+
+    kind: Ruling
+    rule: str
+    reason: str
+
+
+def judge(proposal: Proposal, rules: Iterable[Rule]) -> Verdict:
+    """The strictest word that anything has to say."""
+    # A workspace's file may only narrow, whoever read it.
+    known = tuple(rule for rule in rules if rule.narrows or rule.scope is not Scope.WORKSPACE)
+    return (
+        _never(proposal)
+        or _narrowed(proposal, known, Ruling.DENY)
+        or _only_reads(proposal)
+        or _narrowed(proposal, known, Ruling.ASK)
+        or _doubted(proposal, known)
+        or _widened(proposal, known)
+    )
+
+
+def offers(proposal: Proposal, rules: Iterable[Rule]) -> tuple[Option, ...]:
+    """What the card offers: an "always" only where a literal rule can be stored, with that rule."""
+    once = Option(id="allow_once", label="Allow once", decision=Decision.ALLOW, scope="once")
+    deny = Option(id="deny", label="Deny", decision=Decision.DENY)
+    rule = _literal(proposal, tuple(rules))
+    if rule is None:
+        return once, deny
+    allow = Decision.ALLOW
+    return (
+        once,
+        Option(
+            id="allow_conversation",
+            label="Allow for this conversation",
+            decision=allow,
+            scope="conversation",
+            rule=rule,
+        ),
+        Option(id="allow_workspace", label="Allow in this workspace", decision=allow, scope="workspace", rule=rule),
+        deny,
+    )
+
+
+def _never(proposal: Proposal) -> Verdict | None:
+    for path in proposal.writes:
+        if what := never_written(path, proposal.place, proposal.protected):
+            return Verdict(Ruling.DENY, f"built-in: never write {what}", f"`{path}` belongs to {what}.")
+    return None
+
+
+def _only_reads(proposal: Proposal) -> Verdict | None:
+    if proposal.effect == "read":
+        return None
+    if not proposal.trusted:
+        return Verdict(
+            Ruling.DENY,
+            "built-in: an untrusted workspace is read-only",
+            "This workspace is not trusted, so nothing in it is changed or started.",
+        )
+    if proposal.mode is Mode.PLAN:
+        return Verdict(
+            Ruling.DENY,
+            "built-in: mode plan only reads",
+            "The conversation is in mode `plan`: read what is needed and propose a plan, change nothing.",
+        )
+    return None
+
+
+def _narrowed(proposal: Proposal, rules: tuple[Rule, ...], ruling: Ruling) -> Verdict | None:
+    rule = next((rule for rule in rules if rule.verdict is ruling and _speaks_of(rule, proposal)), None)
+    if rule is None:
+        return None
+    says = "denies it" if ruling is Ruling.DENY else "asks for it"
+    return Verdict(ruling, str(rule), f"The rule `{rule.pattern}` {says}.")
+
+
+def _doubted(proposal: Proposal, rules: tuple[Rule, ...]) -> Verdict | None:
+    """What no allow rule can lift: a script that cannot be read for sure, a file that should be looked at first."""
+    if proposal.command is not None and isinstance(words := parse(proposal.command), Unvouched):
+        narrowing = any(rule.narrows and rule.tool in {"shell", "*"} for rule in rules)
+        # In mode auto the script may run, unless a rule of the person might have meant it.
+        if proposal.mode is not Mode.AUTO or narrowing:
+            return Verdict(
+                Ruling.ASK,
+                "built-in: commands that nobody can vouch for",
+                f"The command {words.reason}, so no rule can allow it.",
+            )
+    if proposal.mode is Mode.AUTO:
+        return None
+    for kind, path in _parts(proposal):
+        found = asks_to_read if kind == "read" else asks_to_write
+        what = found(path, proposal.place)
+        if what and not any(rule.exact and _allows_path(rule, kind, path, proposal=proposal) for rule in rules):
+            return Verdict(Ruling.ASK, f"built-in: {what} are asked for", f"`{path}` is one of {what}.")
+    return None
+
+
+def _widened(proposal: Proposal, rules: tuple[Rule, ...]) -> Verdict:
+    """Every part has to be allowed, by what is built in or by a rule."""
+    if proposal.mode is Mode.AUTO and (proposal.trusted or proposal.effect == "read"):
+        return Verdict(Ruling.ALLOW, "built-in: mode auto", "The conversation is in mode `auto`.")
+    grounds: list[str] = []
+    for verdict in _each(proposal, rules):
+        if verdict.kind is not Ruling.ALLOW:
+            return verdict
+        grounds.append(verdict.rule)
+    return Verdict(Ruling.ALLOW, "; ".join(dict.fromkeys(grounds)), "Every part of it is allowed.")
+
+
+def _each(proposal: Proposal, rules: tuple[Rule, ...]) -> Iterable[Verdict]:
+    for kind, path in _parts(proposal):
+        yield _path(kind, path, proposal, rules=rules)
+    if proposal.command is not None:
+        for argv in _commands(proposal.command):
+            yield _granted(next((rule for rule in rules if _allows(rule, argv)), None), "commands")
+    elif proposal.effect == "read" and not proposal.reads:
+        yield Verdict(Ruling.ALLOW, "built-in: reads in the workspace", "It only reads.")
+    elif not proposal.reads and not proposal.writes:
+        yield _granted(
+            next((rule for rule in rules if not rule.narrows and matches_tool(rule, proposal.tool)), None),
+            f"calls of {proposal.tool}",
+        )
+
+
+def _path(kind: str, path: str, proposal: Proposal, *, rules: tuple[Rule, ...]) -> Verdict:
+    inside = is_beneath(path, proposal.root, fold=proposal.fold)
+    if inside and kind == "read":
+        return Verdict(Ruling.ALLOW, "built-in: reads in the workspace", "It only reads the workspace.")
+    if inside and proposal.mode is Mode.EDITS:
+        return Verdict(Ruling.ALLOW, "built-in: edits in the workspace (mode edits)", "It edits the workspace.")
+    where = "" if inside else " outside the workspace"
+    rule = next((rule for rule in rules if _allows_path(rule, kind, path, proposal=proposal)), None)
+    return _granted(rule, f"{kind}s{where}")
+
+
+def _granted(rule: Rule | None, what: str) -> Verdict:
+    if rule is None:
+        return Verdict(Ruling.ASK, f"built-in: {what} are asked for", "No rule allows it.")
+    return Verdict(Ruling.ALLOW, str(rule), f"The rule `{rule.pattern}` allows it.")
+
+
+def _parts(proposal: Proposal) -> Iterable[tuple[str, str]]:
+    yield from (("read", path) for path in proposal.reads)
+    yield from (("edit", path) for path in proposal.writes)
+
+
+def _commands(script: str) -> tuple[Argv, ...]:
+    words = parse(script)
+    return words.commands if isinstance(words, Vouched) else words.seen
+
+
+def _allows(rule: Rule, argv: Argv) -> bool:
+    return not rule.narrows and matches_command(rule, argv)
+
+
+def _allows_path(rule: Rule, kind: str, path: str, *, proposal: Proposal) -> bool:
+    return not rule.narrows and matches_path(rule, kind, path, place=proposal.place)
+
+
+def _speaks_of(rule: Rule, proposal: Proposal) -> bool:
+    """A narrowing rule counts if it fits any part."""
+    if any(matches_path(rule, kind, path, place=proposal.place) for kind, path in _parts(proposal)):
+        return True
+    if proposal.command is not None:
+        return any(matches_command(rule, argv) for argv in _commands(proposal.command))
+    if rule.tool in _BY_PART:
+        return rule.body is None and rule.tool == proposal.tool
+    return matches_tool(rule, proposal.tool)
+
+
+_BY_PART: Final = frozenset({"read", "edit", "write", "shell"})
+
+
+def _literal(proposal: Proposal, rules: tuple[Rule, ...]) -> str | None:
+    """The rule that an "always" would store: it allows exactly this and nothing else, or there is none."""
+    if _narrowed(proposal, rules, Ruling.ASK) or not proposal.trusted or _never(proposal):
+        return None
+    if proposal.command is not None:
+        return None if proposal.reads or proposal.writes else _literal_command(proposal.command)
+    parts = [part for part in _parts(proposal) if part[0] == "edit"] or list(_parts(proposal))
+    if len(parts) != 1 or any(_looked_at(kind, path, proposal) for kind, path in _parts(proposal)):
+        return None
+    kind, path = parts[0]
+    if hidden(path) or set("*?\\\n\t") & set(path):
+        return None
+    inside = is_beneath(path, proposal.root, fold=False) and path != proposal.root
+    return f"{kind}({path[len(proposal.root.rstrip('/')) + 1 :] if inside else path})"
+
+
+def _looked_at(kind: str, path: str, proposal: Proposal) -> bool:
+    found = asks_to_read if kind == "read" else asks_to_write
+    return found(path, proposal.place) is not None
+
+
+def _literal_command(script: str) -> str | None:
+    words = parse(script)
+    if isinstance(words, Unvouched) or len(words.commands) != 1 or hidden(script):
+        return None
+    if never_always(words.commands[0]) or script.rstrip().endswith(" *"):
+        return None
+    return f"shell({script.strip()})"

@@ -1,0 +1,190 @@
+"""A rule of the person or of an administrator: `tool(pattern)` and what it says.
+
+Owns how a rule is written, read and matched. Does not own which rule wins (policy.py) nor where rules are kept.
+A narrowing rule (ask, deny) is read widely and a widening one to the letter: no doubt may end in more being allowed.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.shell_command import Argv, Unvouched, parse
+from agent_ls.core.shell_programs import base, needs_exact, unwrapped
+
+
+class Ruling(StrEnum):
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class Scope(StrEnum):
+    """`workspace` is shared in the repository and can only narrow; `local` is the person's own for one workspace."""
+
+    BUILTIN = "builtin"
+    MANAGED = "managed"
+    USER = "user"
+    WORKSPACE = "workspace"
+    LOCAL = "local"
+    CONVERSATION = "conversation"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`pattern` is the rule as written, `shell(git log *)`; `origin` is the file or the request it came from."""
+
+    verdict: Ruling
+    pattern: str
+    scope: Scope
+    origin: str
+
+    @property
+    def tool(self) -> str:
+        return self.pattern.partition("(")[0]
+
+    @property
+    def body(self) -> str | None:
+        """What stands in the brackets; None for a rule about a whole tool."""
+        _, bracket, rest = self.pattern.partition("(")
+        return rest[:-1] if bracket else None
+
+    @property
+    def narrows(self) -> bool:
+        return self.verdict is not Ruling.ALLOW
+
+    @property
+    def exact(self) -> bool:
+        """Names one thing only."""
+        return self.body is not None and not re.search(r"[*?]", self.body)
+
+    def __str__(self) -> str:
+        return f"{self.scope}: {self.verdict} {self.pattern} ({self.origin})"
+
+
+_SHAPE: Final = re.compile(r"[A-Za-z_][\w.-]*\*?(?:\(.+\))?", re.DOTALL)
+
+
+def parse_rule(text: str, verdict: Ruling, scope: Scope, *, origin: str) -> Rule | Refusal:
+    """The rule, or a sentence on what is wrong with it."""
+    text = text.strip()
+    if not _SHAPE.fullmatch(text):
+        return _refused(f"`{text}` is not a rule.", "Write it as `tool(pattern)`, for example `shell(git log *)`.")
+    rule = Rule(verdict, text, scope, origin)
+    if scope is Scope.WORKSPACE and not rule.narrows:
+        return _refused(
+            f"`{text}` in {origin} would allow something, and a workspace's file may only narrow.",
+            "Put it into your own config.toml, or answer a request with `Allow in this workspace`.",
+        )
+    if rule.tool == "shell" and rule.body is not None and not rule.narrows:
+        words = parse(_prefix(rule.body) or rule.body)
+        if isinstance(words, Unvouched) or len(words.commands) != 1:
+            reason = words.reason if isinstance(words, Unvouched) else "is more than one command"
+            return _refused(
+                f"`{text}` can never allow anything: the command {reason}.",
+                "Name one plain command, with ` *` after it where more words may follow.",
+            )
+    if rule.tool in _PATH_TOOLS and rule.body is not None and ".." in rule.body.split("/"):
+        return _refused(f"`{text}` holds `..`.", "Write the path from the workspace's folder, from `~/` or from `/`.")
+    return rule
+
+
+_PATH_TOOLS: Final = frozenset({"read", "edit", "write"})
+
+
+def matches_command(rule: Rule, argv: Argv) -> bool:
+    """For one simple command, word by word."""
+    if not _names(rule, "shell"):
+        return False
+    if rule.body is None or rule.body == "*":
+        return rule.narrows or not needs_exact(argv)
+    if rule.narrows:
+        return any(_fits(rule.body, words, wide=True) for words in unwrapped(argv))
+    return _fits(rule.body, argv, wide=False)
+
+
+def matches_path(rule: Rule, kind: str, path: str, *, place: "Place") -> bool:
+    """`kind` is `read` or `edit`, whichever tool does it."""
+    if not _names(rule, kind):
+        return False
+    if rule.body is None:
+        return True
+    return bool(_regex(rule.body, place, wide=rule.narrows).fullmatch(path))
+
+
+def matches_tool(rule: Rule, tool: str) -> bool:
+    """For tools whose input no pattern is matched with: a rule on a part of them narrows all of it."""
+    return _names(rule, tool) and (rule.body is None or rule.body == "*" or rule.narrows)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where patterns start, as real paths. `fold`: the volume takes `A` and `a` for the same name."""
+
+    root: str
+    home: str
+    fold: bool = False
+
+
+def _names(rule: Rule, tool: str) -> bool:
+    if rule.tool.endswith("*"):
+        return tool.startswith(rule.tool[:-1])
+    # A rule about the tool `write` speaks of edits as well.
+    return rule.tool == tool or (rule.tool == "write" and tool == "edit" and rule.narrows)
+
+
+def _prefix(body: str) -> str | None:
+    """`git log *` -> `git log`. A star anywhere else, quoted ones included, is itself."""
+    return body[:-2].rstrip() if body.endswith(" *") else None
+
+
+def _fits(body: str, argv: Argv, *, wide: bool) -> bool:
+    prefix = _prefix(body)
+    wanted = _argv(prefix or body)
+    if wide:
+        argv, wanted = (base(argv[0]), *argv[1:]), (base(wanted[0]), *wanted[1:]) if wanted else ()
+    if not wanted:
+        return False
+    if prefix is None:
+        return argv == wanted
+    # A flag that runs or writes something is not covered by a rule that never named it.
+    if not wide and argv != wanted and needs_exact(argv):
+        return False
+    return argv[: len(wanted)] == wanted
+
+
+@lru_cache(maxsize=512)
+def _argv(body: str) -> Argv:
+    words = parse(body)
+    if not isinstance(words, Unvouched):
+        return words.commands[0] if len(words.commands) == 1 else ()
+    # Only narrowing rules get here: they are matched with what was seen.
+    return words.seen[0] if words.seen else ()
+
+
+@lru_cache(maxsize=512)
+def _regex(body: str, place: Place, *, wide: bool) -> re.Pattern[str]:
+    if body.startswith("~/"):
+        start, rest = place.home, body[2:]
+    elif body.startswith("/"):
+        start, rest = "", body[1:]
+    else:
+        start, rest = place.root, body.removeprefix("./")
+        if wide and ("/" not in rest.rstrip("/") or rest.startswith("**/")):
+            start, rest = "", f"**/{rest}"
+    beneath = "(?:/.*)?" if wide else ""
+    flags = re.DOTALL | (re.IGNORECASE if place.fold else 0)
+    return re.compile(re.escape(start.rstrip("/")) + "/" + _glob(rest.rstrip("/")) + beneath, flags)
+
+
+def _glob(pattern: str) -> str:
+    pattern = re.sub(r"(?:\*\*/)+", "**/", pattern)
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    meaning = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "".join(meaning.get(part, re.escape(part)) for part in parts)
+
+
+def _refused(message: str, hint: str) -> Refusal:
+    return Refusal(Code.INVALID_PARAMS, message, hint)
