@@ -1,21 +1,31 @@
 """The entry point of `agent-ls` and `python -m agent_ls`.
 
-Owns which room answers a verb, and imports that room only. Does not own what a verb does.
+Owns which room answers, and imports that room only: `connect` is in every editor's start and must be there in an
+instant. Does not own what a verb does.
 """
 
+import os
 import sys
 
 
 def main() -> int:
     """Run one verb; the result is the exit code."""
     arguments = sys.argv[1:]
+    if os.name == "nt":
+        print("agent-ls: native Windows is not supported yet. Run it inside WSL.", file=sys.stderr)
+        return 1
+    if arguments == ["connect"]:
+        from agent_ls.bridge.pump import main as connect
+
+        return connect()
     if arguments in (["--version"], ["-V"]):
         from agent_ls.version import __version__
 
         print(f"agent-ls {__version__}")
         return 0
-    print("agent-ls: no such command. Try `agent-ls --version`.", file=sys.stderr)
-    return 2
+    from agent_ls.cli.main import main as run
+
+    return run(arguments)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,245 @@
+"""What the bridge remembers of a link, so that a new daemon can take the old one's place unseen by the editor.
+
+Owns reading messages as far as a replay needs it, what is added to them (commandId, environment), and which requests
+are sent again. Does not own bytes, sockets or time (pump). No I/O apart from random bytes for a commandId.
+
+When a daemon goes: `initialize` is replayed and its answer kept from the editor; a request that carries a commandId
+is sent again, because the same id gives the same answer; every other one is answered with ContentModified, on which
+editors ask again or give up without a word. What the editor still answers to the old daemon reaches nobody.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeGuard
+
+CONTENT_MODIFIED = -32801
+COMMAND_PREFIX = "agent-ls."
+REPLAY_ID = "agent-ls-bridge:initialize"
+
+
+class Outgoing:
+    """A message on its way to the daemon. `key` is a request's id; `reply` marks an answer to the daemon's own."""
+
+    __slots__ = ("body", "key", "reply")
+
+    def __init__(self, body: bytes, *, key: int | str | None = None, reply: bool = False) -> None:
+        self.body = body
+        self.key = key
+        self.reply = reply
+
+
+class _Waiting:
+    __slots__ = ("again", "body", "method")
+
+    def __init__(self, method: str, body: bytes, *, again: bool) -> None:
+        self.method = method
+        self.body = body
+        self.again = again
+
+
+class Memory:
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self.process_id: int | None = None
+        self.exit_code: int | None = None  # set by `exit`
+        self.stopped = False  # the daemon said that it was stopped on purpose
+        self._env = env
+        self._initialize: dict[str, Any] | None = None
+        self._initialized: bytes | None = None
+        self._served = False  # the editor has its answer to `initialize`
+        self._shutdown = False
+        self._replaying = False
+        self._waiting: dict[int | str, _Waiting] = {}
+        self._asked: set[int | str] = set()
+        self._stale: set[int | str] = set()
+
+    @property
+    def waits(self) -> bool:
+        """Whether the editor is owed an answer."""
+        return bool(self._waiting)
+
+    @property
+    def replaying(self) -> bool:
+        """Whether everything else has to wait for the answer to a replayed `initialize`."""
+        return self._replaying
+
+    def from_editor(self, body: bytes) -> Outgoing | None:
+        """What goes to the daemon; None for an answer that only the old daemon wanted."""
+        message = _parse(body)
+        if message is None:
+            return Outgoing(body)  # the daemon says what is wrong with it
+        method, key = message.get("method"), message.get("id")
+        if not isinstance(method, str):
+            return self._reply(key, body)
+        if not _is_id(key):
+            return self._notification(method, body)
+        body = self._amended(method, message, body)
+        again = method == "initialize" or _carries_command(method, message.get("params"))
+        self._waiting[key] = _Waiting(method, body, again=again)
+        return Outgoing(body, key=key)
+
+    def from_daemon(self, body: bytes) -> bool:
+        """Whether the editor is to see it: all but the answer to a replay."""
+        message = _parse(body)
+        if message is None:
+            return True
+        method, key = message.get("method"), message.get("id")
+        if isinstance(method, str):
+            if _is_id(key):
+                self._asked.add(key)
+            elif method == "agent/drain":
+                params = message.get("params")
+                self.stopped = isinstance(params, dict) and params.get("reason") == "shutdown"
+            return True
+        if self._replaying and key == REPLAY_ID:
+            self._replaying = False
+            return False
+        if _is_id(key) and (waiting := self._waiting.pop(key, None)):
+            self._served = self._served or (waiting.method == "initialize" and "result" in message)
+        return True
+
+    def daemon_gone(self, unsent: list[Outgoing]) -> tuple[list[Outgoing], list[bytes]]:
+        """(what to send to the next daemon, after `replay`; what to answer the editor now)."""
+        self._stale |= self._asked
+        self._asked.clear()
+        self._replaying = False
+        kept = {message.key for message in unsent if message.key is not None}
+        again, answers = [], []
+        for key, waiting in list(self._waiting.items()):
+            if key in kept:
+                continue
+            if waiting.again:
+                again.append(Outgoing(waiting.body, key=key))
+            else:
+                answers.append(_answer_for(key, waiting.method))
+                del self._waiting[key]
+        return [*again, *(message for message in unsent if not message.reply)], answers
+
+    def give_up(self, sentence: str) -> list[bytes]:
+        """There is no daemon to be had: an answer for everything that waits."""
+        answers = [error_body(key, -32803, sentence) for key in self._waiting]
+        self._waiting.clear()
+        return answers
+
+    def replay(self) -> Outgoing | None:
+        """The first message for a new daemon, if the editor has been served by an old one."""
+        if not self._served or self._initialize is None:
+            return None
+        self._replaying = True
+        return Outgoing(_encode({**self._initialize, "id": REPLAY_ID}))
+
+    def after_replay(self) -> Outgoing | None:
+        return Outgoing(self._initialized) if self._initialized else None
+
+    def _reply(self, key: object, body: bytes) -> Outgoing | None:
+        if _is_id(key):
+            if key in self._stale:
+                self._stale.discard(key)
+                return None
+            self._asked.discard(key)
+        return Outgoing(body, reply=True)
+
+    def _notification(self, method: str, body: bytes) -> Outgoing:
+        if method == "exit":
+            self.exit_code = 0 if self._shutdown else 1
+        elif method == "initialized":
+            self._initialized = body
+        return Outgoing(body)
+
+    def _amended(self, method: str, message: dict[str, Any], body: bytes) -> bytes:
+        if method == "initialize" and self._initialize is None:
+            params = message.get("params")
+            if isinstance(params, dict):
+                pid = params.get("processId")
+                self.process_id = pid if isinstance(pid, int) and not isinstance(pid, bool) and pid > 0 else None
+                _add_environment(params, self._env)
+                body = _encode(message)
+            self._initialize = message
+        elif method == "shutdown":
+            self._shutdown = True
+        elif method == "workspace/executeCommand" and _stamp(message.get("params")):
+            body = _encode(message)
+        return body
+
+
+def error_body(key: int | str | None, code: int, sentence: str) -> bytes:
+    return _encode({"jsonrpc": "2.0", "id": key, "error": {"code": code, "message": sentence}})
+
+
+def _answer_for(key: int | str, method: str) -> bytes:
+    if method == "shutdown":
+        return _encode({"jsonrpc": "2.0", "id": key, "result": None})
+    return error_body(key, CONTENT_MODIFIED, "The daemon was replaced by a new one. Ask again.")
+
+
+def _carries_command(method: str, params: Any) -> bool:
+    if method == "workspace/executeCommand":
+        params = _command_argument(params)
+    return isinstance(params, dict) and isinstance(params.get("commandId"), str)
+
+
+def _command_argument(params: Any) -> Any:
+    """The one object argument of a command of ours."""
+    if not isinstance(params, dict) or not str(params.get("command", "")).startswith(COMMAND_PREFIX):
+        return None
+    arguments = params.get("arguments")
+    return arguments[0] if isinstance(arguments, list) and arguments else None
+
+
+def _stamp(params: Any) -> bool:
+    """Give a command of ours the id that makes it safe to send twice; whether anything was changed."""
+    if not isinstance(params, dict) or not str(params.get("command", "")).startswith(COMMAND_PREFIX):
+        return False
+    if not params.get("arguments"):
+        params["arguments"] = [{}]
+    argument = _command_argument(params)
+    if not isinstance(argument, dict) or "commandId" in argument:
+        return False
+    argument["commandId"] = _random_uuid()
+    return True
+
+
+def _random_uuid() -> str:
+    # `uuid` is not imported: it costs more than these two lines.
+    raw = bytearray(os.urandom(16))
+    raw[6], raw[8] = raw[6] & 0x0F | 0x40, raw[8] & 0x3F | 0x80
+    text = raw.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def _add_environment(params: dict[str, Any], env: Mapping[str, str]) -> None:
+    """The window's environment for child processes, unless the window sent one itself."""
+    options = params.setdefault("initializationOptions", {})
+    if options is None:
+        options = params["initializationOptions"] = {}
+    if not isinstance(options, dict):
+        return
+    ours = options.setdefault("agentLs", {})
+    if isinstance(ours, dict) and "environment" not in ours:
+        ours["environment"] = {name: value for name, value in env.items() if _is_text(name + value)}
+
+
+def _is_text(value: str) -> bool:
+    """Bytes that are no UTF-8 cannot travel in JSON."""
+    return not any("\ud800" <= char <= "\udfff" for char in value) if not value.isascii() else True
+
+
+def _is_id(key: object) -> TypeGuard[int | str]:
+    return isinstance(key, int | str) and not isinstance(key, bool)
+
+
+def _parse(body: bytes) -> dict[str, Any] | None:
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return message if isinstance(message, dict) else None
+
+
+def _encode(message: dict[str, Any]) -> bytes:
+    return json.dumps(message, separators=(",", ":")).encode()

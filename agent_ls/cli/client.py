@@ -1,0 +1,189 @@
+"""The command line's link to the daemon: blocking, standard library only, so that `pending` feels instant.
+
+Owns one request after another and the notices that come between. Does not own verbs nor what they print, and does
+not start a loop: nothing here imports asyncio, anyio or pydantic.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+from agent_ls.bridge.frames import FrameSplitter, TooLong, frame
+from agent_ls.bridge.start import NoDaemon, connect, ensure_daemon
+
+CALL_S = 30.0
+READ = 256 * 1024
+PROTOCOL = {"min": 1, "max": 1}
+LONGEST = 1024 * 1024 * 1024
+
+
+class ClientError(Exception):
+    """A call that gave no result. `code` is stable; `message` and `hint` are for a person.
+
+    Codes of its own: `no_daemon`, `connection_lost`, `timeout`, `protocol`; the rest is the daemon's.
+    """
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+
+class Client:
+    """One link, initialized. Made by `connect`; a context manager."""
+
+    def __init__(self, link: socket.socket) -> None:
+        self.server: dict[str, Any] = {}  # the result of `initialize`
+        self._link = link
+        self._frames = FrameSplitter(LONGEST)
+        self._messages: deque[dict[str, Any]] = deque()
+        self._notices: deque[tuple[str, dict[str, Any]]] = deque()
+        self._count = 0
+
+    @classmethod
+    def connect(
+        cls, *, start: bool, env: Mapping[str, str] = os.environ, timeout: float = CALL_S, client: str = "cli"
+    ) -> Self:
+        """A link to the daemon; with `start`, one is started if there is none."""
+        try:
+            link = ensure_daemon(env) if start else connect(env)
+        except NoDaemon as error:
+            raise ClientError("no_daemon", str(error)) from None
+        if link is None:
+            raise ClientError("no_daemon", "No daemon is running.", "`agent-ls start` starts one.")
+        made = cls(link)
+        try:
+            made._initialize(env, timeout, client)
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def call(self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float = CALL_S) -> Any:
+        """The result of one request. Notices that come meanwhile are kept for `events`."""
+        self._count += 1
+        key = self._count
+        self._send({"jsonrpc": "2.0", "id": key, "method": method, "params": params or {}})
+        until = time.monotonic() + timeout
+        while True:
+            message = self._receive(until)
+            if message is None:
+                self._send({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": key}})
+                raise ClientError("timeout", f"The daemon did not answer {method} in {timeout:g} s.", _LOG)
+            if "method" in message:
+                self._keep(message)
+            elif message.get("id") == key:
+                if "error" in message:
+                    raise _error(message["error"])
+                return message.get("result")
+            elif message.get("id") is None and "error" in message:
+                raise _error(message["error"])
+
+    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        self._send({"jsonrpc": "2.0", "method": method, "params": params or {}})
+
+    def events(self, timeout: float | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+        """(method, params) of each notice, as they come; ends when none came for `timeout` seconds."""
+        while True:
+            while self._notices:
+                yield self._notices.popleft()
+            message = self._receive(None if timeout is None else time.monotonic() + timeout)
+            if message is None:
+                return
+            if "method" in message:
+                self._keep(message)
+
+    def close(self) -> None:
+        self._link.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _initialize(self, env: Mapping[str, str], timeout: float, client: str) -> None:
+        from agent_ls.version import __version__
+
+        environment = {name: value for name, value in env.items() if _is_text(name + value)}
+        ours = {"client": client, "version": __version__, "protocol": PROTOCOL, "environment": environment}
+        params = {
+            "processId": os.getpid(),
+            "clientInfo": {"name": f"agent-ls {client}", "version": __version__},
+            "rootUri": None,
+            "capabilities": {},
+            "initializationOptions": {"agentLs": ours},
+        }
+        self.server = self.call("initialize", params, timeout=timeout)
+        self.notify("initialized")
+
+    def _keep(self, message: dict[str, Any]) -> None:
+        if "id" in message:
+            error = {"code": -32601, "message": "The command line has no such method."}
+            self._send({"jsonrpc": "2.0", "id": message["id"], "error": error})
+        else:
+            self._notices.append((str(message["method"]), message.get("params") or {}))
+
+    def _send(self, message: dict[str, Any]) -> None:
+        try:
+            self._link.settimeout(CALL_S)
+            self._link.sendall(frame(json.dumps(message, separators=(",", ":")).encode()))
+        except OSError:
+            raise _lost() from None
+
+    def _receive(self, until: float | None) -> dict[str, Any] | None:
+        """The next message, None when the time is over."""
+        while not self._messages:
+            left = None if until is None else until - time.monotonic()
+            if left is not None and left <= 0:
+                return None
+            self._link.settimeout(left)
+            try:
+                data = self._link.recv(READ)
+            except TimeoutError:
+                return None
+            except OSError:
+                raise _lost() from None
+            if not data:
+                raise _lost()
+            self._messages.extend(_message(body) for body in self._frames.feed(data))
+            if self._frames.lost:
+                raise ClientError("protocol", self._frames.lost, _LOG)
+        return self._messages.popleft()
+
+
+_LOG = "`agent-ls log` shows what the daemon was doing."
+
+
+def _message(body: bytes | TooLong) -> dict[str, Any]:
+    try:
+        message = json.loads(body) if isinstance(body, bytes) else None
+    except ValueError:
+        message = None
+    if not isinstance(message, dict):
+        raise ClientError("protocol", "The daemon sent something that is no message.", _LOG)
+    return message
+
+
+def _error(error: Any) -> ClientError:
+    if not isinstance(error, dict):
+        return ClientError("protocol", "The daemon sent an error without a form.", _LOG)
+    data = error.get("data")
+    data = data if isinstance(data, dict) else {}
+    code = str(data.get("code") or error.get("code"))
+    return ClientError(code, str(data.get("message") or error.get("message", "")), str(data.get("hint", "")))
+
+
+def _lost() -> ClientError:
+    return ClientError("connection_lost", "The daemon has gone.", "Run the command again: it starts a new one.")
+
+
+def _is_text(value: str) -> bool:
+    return value.isascii() or not any("\ud800" <= char <= "\udfff" for char in value)

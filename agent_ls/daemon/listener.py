@@ -1,0 +1,253 @@
+"""The daemon's socket: taken once for a state directory, watched, and opened to peers that may come in.
+
+Owns the start race, the start lock and who gets past the door. Does not own what is said on a link (editor) nor when
+the daemon ends (lifecycle).
+
+The race, as in tmux: connect, take the lock, connect again, unlink a dead socket, bind. The lock is held as long as
+the daemon lives, so whoever holds it knows that a socket of this state directory is dead. A socket that another
+state's daemon holds at the usual path is left to it, and another name is taken, which the lock tells clients.
+"""
+
+import fcntl
+import logging
+import os
+import select
+import socket
+import stat
+import time
+import zlib
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+import anyio
+from anyio.abc import ByteStream, TaskGroup, UNIXSocketStream
+
+from agent_ls import paths
+from agent_ls.bridge.start import NoDaemon, connect
+from agent_ls.daemon.filesystem import network_filesystem
+from agent_ls.daemon.peers import OrphanReaper, verdict
+
+BACKLOG = 128
+WATCH_S = 2.0
+# A daemon that is ending gives the lock up within this time; one that holds it longer and does not answer is stuck.
+LOCK_S = 5.0
+
+Serve = Callable[[ByteStream, bool], Coroutine[Any, Any, object]]
+
+log = logging.getLogger(__name__)
+
+
+class AlreadyRunning(Exception):
+    """Another daemon serves this state directory: nothing to do, and no error."""
+
+
+class CannotListen(Exception):
+    """The text is a sentence that says what to do."""
+
+
+class Listener:
+    """Made by `bind`. Whoever holds it holds the state directory."""
+
+    def __init__(self, lock: int, path: str) -> None:
+        self.path = path
+        self._lock = lock
+        self._socket = _listen(path)
+        self._inode = os.lstat(path).st_ino
+        self._told_foreign = False
+
+    def close(self) -> None:
+        """Give up socket and state directory. Links that were accepted live on."""
+        self._socket.close()
+        if self._is_ours():
+            os.unlink(self.path)
+        os.ftruncate(self._lock, 0)
+        os.close(self._lock)
+
+    async def serve(self, serve: Serve) -> None:
+        """Accept until cancelled. `serve(stream, welcome)` owns the link; not welcome: each request is refused."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch)
+            while True:
+                await self._accept(tasks, serve)
+
+    async def _accept(self, tasks: TaskGroup, serve: Serve) -> None:
+        listening = self._socket
+        try:
+            await anyio.wait_readable(listening)
+            link, _ = listening.accept()
+        except BlockingIOError:
+            return
+        except (anyio.ClosedResourceError, OSError) as error:
+            if listening is self._socket:
+                # Out of file descriptors, most likely: do not spin.
+                log.warning("a connection could not be accepted: %s", type(error).__name__)
+                await _pause(0.1)
+            return
+        decided = verdict(link, os.getpid())
+        if decided == "stranger":
+            log.warning("a connection of another user was closed")
+            link.close()
+            return
+        if decided == "descendant":
+            log.warning("a process that descends from the daemon asked to be let in; it is refused")
+        stream = await UNIXSocketStream.from_socket(link)
+        tasks.start_soon(serve, stream, decided == "welcome")
+
+    async def _watch(self) -> None:
+        orphans = OrphanReaper()
+        while True:
+            await _pause(WATCH_S)
+            orphans.sweep()
+            try:
+                self._bind_again_if_gone()
+            except OSError as error:
+                log.warning("the socket %s is gone and cannot be made again: %s", self.path, error.strerror)
+
+    def _bind_again_if_gone(self) -> None:
+        if os.path.lexists(self.path):
+            if not self._is_ours() and not self._told_foreign:
+                self._told_foreign = True
+                log.warning("%s was replaced by something else; new clients cannot come in", self.path)
+            return
+        old = self._socket
+        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+        self._socket = _listen(self.path)
+        self._inode = os.lstat(self.path).st_ino
+        self._told_foreign = False
+        anyio.notify_closing(old)
+        old.close()
+        log.warning("the socket %s was gone and has been made again", self.path)
+
+    def _is_ours(self) -> bool:
+        try:
+            return os.lstat(self.path).st_ino == self._inode
+        except OSError:
+            return False
+
+
+def bind(env: Mapping[str, str] = os.environ, *, lock_s: float = LOCK_S) -> Listener:
+    """Become the daemon of this state directory. Raises AlreadyRunning or CannotListen."""
+    state = _directories(env)
+    if kind := network_filesystem(state):
+        raise CannotListen(
+            f"The state directory {state} is on a network file system ({kind}), where locks do not hold. "
+            "Set AGENT_LS_STATE_DIR to a local directory."
+        )
+    _unless_answered(env)
+    lock = _take_lock(env, time.monotonic() + lock_s)
+    try:
+        _unless_answered(env)
+        path = _free_path(env, state)
+        # Before the socket is there: who finds the lock waits for it, who finds the socket alone may not know it.
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, paths.holder_line(os.getpid(), path), 0)
+        with open(paths.owner_path(path), "w", encoding="utf-8", errors="surrogateescape") as owner:
+            owner.write(os.path.realpath(state))
+        return Listener(lock, path)
+    except OSError as error:
+        os.close(lock)
+        raise CannotListen(f"The socket cannot be made ({error.strerror}). Run `agent-ls doctor`.") from None
+    except BaseException:
+        os.close(lock)
+        raise
+
+
+def _directories(env: Mapping[str, str]) -> str:
+    try:
+        paths.private_directory(paths.runtime_dir(env))
+        return paths.private_directory(paths.state_dir(env))
+    except paths.UnsafePath as error:
+        raise CannotListen(str(error)) from None
+
+
+def _unless_answered(env: Mapping[str, str]) -> None:
+    try:
+        link = connect(env)
+    except NoDaemon as error:
+        raise CannotListen(str(error)) from None
+    if link:
+        link.close()
+        raise AlreadyRunning
+
+
+def _take_lock(env: Mapping[str, str], deadline: float) -> int:
+    path = paths.lock_path(env)
+    while True:
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise CannotListen(
+                f"The state directory cannot be written ({path}: {error.strerror}). "
+                "Make it writable, or set AGENT_LS_STATE_DIR to another one."
+            ) from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _same_file(lock, path):
+                return lock
+        except BlockingIOError:
+            pass
+        os.close(lock)
+        _unless_answered(env)
+        if time.monotonic() > deadline:
+            holder = paths.read_holder(env)
+            who = f"process {holder.pid}" if holder else "another process"
+            raise CannotListen(f"{path} is held by {who}, which does not answer. Run `agent-ls restart --force`.")
+        select.select([], [], [], 0.02)
+
+
+def _same_file(lock: int, path: str) -> bool:
+    """Whether the file that was locked is still the one at its path."""
+    try:
+        return os.path.samestat(os.fstat(lock), os.stat(path))
+    except OSError:
+        return False
+
+
+def _free_path(env: Mapping[str, str], state: str) -> str:
+    """Where to listen: nothing there, or a dead socket of ours, which is unlinked."""
+    usual = paths.socket_path(env)
+    if paths.serves_other_state(usual, env) and _answers(usual):
+        mark = zlib.crc32(os.fsencode(os.path.realpath(state)))
+        usual = os.path.join(os.path.dirname(usual), f"daemon-{mark:08x}.sock")
+    try:
+        found = os.lstat(usual)
+    except FileNotFoundError:
+        return usual
+    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+        raise CannotListen(f"{usual} is in the way and is not a socket of yours. Move it away and start again.")
+    if _answers(usual):
+        raise CannotListen(
+            f"Something else answers at {usual}. End it, or set AGENT_LS_RUNTIME_DIR to another directory."
+        )
+    os.unlink(usual)
+    return usual
+
+
+def _answers(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1)
+        try:
+            probe.connect(path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        except OSError:
+            return True
+        return True
+
+
+def _listen(path: str) -> socket.socket:
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listening.bind(path)
+        os.chmod(path, 0o600)
+        listening.listen(BACKLOG)
+    except OSError:
+        listening.close()
+        raise
+    listening.setblocking(False)
+    return listening
+
+
+async def _pause(seconds: float) -> None:
+    with anyio.move_on_after(seconds):
+        await anyio.sleep_forever()
