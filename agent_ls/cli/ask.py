@@ -1,0 +1,226 @@
+"""`ask` and `interrupt`: one message, headless, in the current folder; and the stop.
+
+Owns the exit codes of `ask`: 0 done, 1 error, 2 waits for an approval, 130 interrupted. Does not own what is drawn
+(screen.py).
+"""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final
+
+from agent_ls.cli.client import Client, ClientError
+from agent_ls.cli.follow import Follower, Happened
+from agent_ls.cli.places import command_id, path_uri
+from agent_ls.cli.screen import Screen
+from agent_ls.cli.terminal import aside, complain, is_terminal, put_json
+from agent_ls.cli.usage import Verbs
+
+Json = dict[str, Any]
+DONE, FAILED, WAITS, INTERRUPTED = 0, 1, 2, 130
+_ENDS: Final = {"completed": DONE, "failed": FAILED, "cancelled": FAILED, "interrupted": INTERRUPTED}
+_ACTIVE: Final = frozenset({"running", "waiting", "stopping"})
+_LISTED: Final = "`agent-ls conversations` lists what there is."
+
+
+def register(verbs: Verbs) -> None:
+    ask = verbs.add("ask", run_ask, "send one message from the current folder and follow the answer")
+    ask.add_argument("text", nargs="*", help="the message; `-` or nothing reads it from standard input")
+    ask.add_argument("--json", action="store_true", help="one agent/event or agent/stream object a line")
+    ask.add_argument("--conversation", metavar="ID", help="go on in this conversation instead of a new one")
+    ask.add_argument("--mode", choices=["ask", "edits", "plan", "auto"], help="permission mode")
+    ask.add_argument("--allow-auto", action="store_true", help="let mode auto run what no rule denies")
+    ask.add_argument("--provider", metavar="NAME")
+    ask.add_argument("--model", metavar="NAME")
+    ask.add_argument("--wait", action="store_true", help="stay while an approval is pending")
+    stop = verbs.add("interrupt", run_interrupt, "stop a run")
+    stop.add_argument("id", nargs="?", metavar="ID", help="conversation or run; else the one that is running")
+    stop.add_argument("--keep-queue", action="store_true", help="go on with queued messages after it")
+
+
+def run_ask(options: argparse.Namespace) -> int:
+    text = _message(options.text)
+    if not text.strip():
+        complain("There is no message.", 'Say what to do: agent-ls ask "…", or pipe the message in.')
+        return FAILED
+    client = Client.connect(start=True)
+    try:
+        conversation_id = options.conversation or _create(client, options)
+        if options.conversation:
+            _change(client, options)
+        follower = Follower(client, conversation_id, connect=lambda: Client.connect(start=True))
+        follower.attach()
+        sent = client.call("agent/message/send", _send(conversation_id, text))
+        with _interruptible(sent["runId"]):
+            return _Ask(follower, options, sent).follow()
+    finally:
+        client.close()
+
+
+def run_interrupt(options: argparse.Namespace) -> int:
+    with Client.connect(start=False) as client:
+        run_id = _run_to_stop(client, options.id)
+        params = {"commandId": command_id(), "runId": run_id, "holdQueue": not options.keep_queue}
+        client.call("agent/run/interrupt", params)
+    aside("Stopping.")
+    return 0
+
+
+class _Ask:
+    """One run from sent to ended, or until it waits."""
+
+    def __init__(self, follower: Follower, options: argparse.Namespace, sent: Json) -> None:
+        self._follower = follower
+        self._json: bool = options.json
+        self._wait: bool = options.wait
+        self._run_id: str = sent["runId"]
+        self._active = sent.get("disposition") != "queued"
+        self._screen = Screen(answer=sys.stdout, activity=sys.stderr, run_id=self._run_id)
+        self._pending: dict[str, int] = {}
+        if not self._active:
+            aside("Queued behind the run that goes on.")
+
+    def follow(self) -> int:
+        for happened in self._follower.happenings():
+            code = self._take(happened)
+            if code is not None:
+                self._screen.end_line()
+                return code
+            # A commit may ask several things at once: all of them are shown before the exit.
+            if self._pending and not self._wait and happened.last:
+                return self._waits()
+        return FAILED
+
+    def _take(self, happened: Happened) -> int | None:
+        match happened.kind:
+            case "stream":
+                if self._active:
+                    self._show(happened)
+            case "event":
+                self._show(happened)
+                return self._note(happened.body["kind"], happened.body["entity"])
+            case "snapshot":
+                if not self._json:
+                    self._screen.snapshot({"streams": happened.body.get("streams", [])})
+        return None
+
+    def _show(self, happened: Happened) -> None:
+        if self._json:
+            put_json(happened.message)
+        elif happened.kind == "stream":
+            self._screen.stream(happened.body)
+        else:
+            self._screen.event(happened.body)
+
+    def _note(self, kind: str, entity: Json) -> int | None:
+        if kind == "request" and entity.get("runId") == self._run_id:
+            self._note_request(entity)
+        if kind != "run" or entity["id"] != self._run_id:
+            return None
+        self._active = entity["status"] in {"starting", "running", "finalizing"}
+        code = _ENDS.get(entity["status"])
+        error = entity.get("error")
+        if code == FAILED and error:
+            self._screen.end_line()
+            complain(str(error.get("message", "The run failed.")), str(error.get("hint", "")))
+        return code
+
+    def _note_request(self, request: Json) -> None:
+        if request.get("status") == "pending":
+            self._pending[request["id"]] = request["number"]
+        else:
+            self._pending.pop(request["id"], None)
+
+    def _waits(self) -> int:
+        self._screen.end_line()
+        numbers = ", ".join(f"#{number}" for number in sorted(self._pending.values()))
+        aside(f"Waiting for your answer to {numbers}. The run goes on after it, with or without this command.")
+        return WAITS
+
+
+@contextmanager
+def _interruptible(run_id: str) -> Iterator[None]:
+    """The first Ctrl-C stops the run and its end is awaited; the second one leaves at once.
+
+    On a connection of its own: the other one may be in the middle of a message.
+    """
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        aside("\nStopping the run; Ctrl-C again leaves it to the daemon.")
+        try:
+            with Client.connect(start=True) as client:
+                client.call("agent/run/interrupt", {"commandId": command_id(), "runId": run_id})
+        except ClientError as error:
+            complain(error.message, error.hint)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _message(words: list[str]) -> str:
+    if words and words != ["-"]:
+        return " ".join(words)
+    if not words and is_terminal(sys.stdin):
+        return ""
+    return sys.stdin.read()
+
+
+def _create(client: Client, options: argparse.Namespace) -> str:
+    params: Json = {"commandId": command_id(), "workspace": path_uri(os.getcwd()), **_chosen(options)}
+    made: Json = client.call("agent/conversation/create", params)
+    return str(made["conversation"]["id"])
+
+
+def _change(client: Client, options: argparse.Namespace) -> None:
+    if chosen := _chosen(options):
+        params = {"commandId": command_id(), "conversationId": options.conversation, **chosen}
+        client.call("agent/conversation/update", params)
+
+
+def _chosen(options: argparse.Namespace) -> Json:
+    """`--allow-auto` alone means mode auto; mode auto alone is for the daemon to refuse."""
+    chosen: Json = {
+        name: value for name in ("mode", "provider", "model") if (value := getattr(options, name)) is not None
+    }
+    if options.allow_auto:
+        chosen = {"mode": "auto", **chosen, "allowAuto": True}
+    return chosen
+
+
+def _send(conversation_id: str, text: str) -> Json:
+    content = [{"type": "text", "text": text}]
+    return {"commandId": command_id(), "conversationId": conversation_id, "content": content}
+
+
+def _run_to_stop(client: Client, given: str | None) -> str:
+    """A run as it is; the active run of a conversation; or the only conversation that is active."""
+    if given and "." in given:
+        return given
+    if given is None:
+        given = _only_active(client)
+    snapshot = client.call("agent/conversation/attach", {"conversationId": given, "backfill": {"items": 1}})
+    for run in snapshot.get("queue", []):
+        if run["status"] in {"starting", "running", "finalizing"}:
+            return str(run["id"])
+    if snapshot["conversation"]["status"] in _ACTIVE and snapshot["items"]:
+        return str(snapshot["items"][-1]["runId"])
+    raise ClientError("not_found", "Nothing is running in this conversation.", _LISTED)
+
+
+def _only_active(client: Client) -> str:
+    listed = client.call("agent/conversation/list", {"limit": 200})["conversations"]
+    active = [held["id"] for held in listed if held["status"] in _ACTIVE]
+    if len(active) == 1:
+        return str(active[0])
+    if not active:
+        raise ClientError("not_found", "Nothing is running.", _LISTED)
+    hint = "Name one: " + ", ".join(f"agent-ls interrupt {held}" for held in active[:3])
+    raise ClientError("invalid_params", f"{len(active)} conversations are running.", hint)

@@ -1,0 +1,99 @@
+"""Requests as cards: all that an answer would allow, on a terminal.
+
+Owns that nothing of it is cut and nothing in it can hide: an approval is worth what was shown. Pure: takes wire
+objects, prints nothing, asks nothing.
+"""
+
+from typing import Any
+
+from agent_ls.cli.places import short_path, uri_path
+from agent_ls.cli.render import diff
+from agent_ls.cli.terminal import Style
+from agent_ls.core.display import escaped, one_line, warning
+
+Json = dict[str, Any]
+
+
+def card(request: Json, style: Style, *, answers: bool = True) -> list[str]:
+    """With `answers`, its last line says how to answer from a terminal."""
+    edge = {part: style.paint(part, "yellow") for part in "╭│╰"}
+    head = f"#{request.get('number')}  {one_line(str(request.get('title', '')))}"
+    body = [f"{edge['│']} {line}".rstrip() for line in _body(request, style)]
+    foot = _how_to_answer(request) if answers and _pending(request) else decided(request)
+    return [
+        f"{edge['╭']} {style.paint(head, 'bold', 'yellow')}",
+        *body,
+        f"{edge['╰']} {style.dim(foot)}".rstrip(),
+    ]
+
+
+def decided(request: Json) -> str:
+    """Who settled it, how and from where; nothing while it is pending."""
+    if _pending(request):
+        return ""
+    words = {"allow": "allowed", "deny": "denied", "answer": "answered", "cancel": "cancelled"}
+    verb = words.get(str(request.get("decision")), str(request.get("status")))
+    by, place = request.get("decidedBy"), request.get("decidedFrom")
+    return verb + (f" by {one_line(str(by))}" if by else "") + (f" in {one_line(str(place))}" if place else "")
+
+
+def _body(request: Json, style: Style) -> list[str]:
+    shown: Json = request.get("card") or {}
+    if request.get("kind") == "question":
+        return _questions(request, style)
+    match shown.get("type"):
+        case "command":
+            return _command(shown, style)
+        case "edit":
+            return _edit(shown, style)
+        case _:
+            given: Json = request.get("input") or shown
+            return [f"{one_line(str(name))}: {escaped(str(value))}" for name, value in given.items()]
+
+
+def _command(shown: Json, style: Style) -> list[str]:
+    command = str(shown.get("command", ""))
+    first, *more = escaped(command).split("\n")
+    lines = [f"{style.dim('$')} {style.bold(first)}", *(f"  {style.bold(line)}" for line in more)]
+    lines.append(style.dim(f"in {one_line(short_path(str(shown.get('cwd', ''))), 1000)}"))
+    for name, value in (shown.get("environment") or {}).items():
+        said = f"without {name}" if value is None else f"with {name}={value}"
+        lines.append(style.paint(escaped(said), "yellow"))
+    return lines + _warned(command, style)
+
+
+def _edit(shown: Json, style: Style) -> list[str]:
+    path = str(shown.get("path") or uri_path(str(shown.get("uri", ""))))
+    text = str(shown.get("diff", ""))
+    return [style.dim(one_line(short_path(path), 1000)), *diff(text, style), *_warned(text, style)]
+
+
+def _warned(text: str, style: Style) -> list[str]:
+    said = warning(text)
+    return [style.paint(said, "red", "bold")] if said else []
+
+
+def _questions(request: Json, style: Style) -> list[str]:
+    lines: list[str] = []
+    for asked in request.get("questions") or []:
+        lines.append(style.bold(escaped(str(asked.get("text") or asked.get("header") or ""))))
+        lines += _choices(asked.get("options") or [])
+    if not any(asked.get("options") for asked in request.get("questions") or []):
+        lines += _choices(request.get("options") or [])
+    return lines
+
+
+def _choices(options: list[Any]) -> list[str]:
+    labels = [option.get("label", "") if isinstance(option, dict) else option for option in options]
+    return [f"  {place}. {one_line(str(label))}" for place, label in enumerate(labels, 1)]
+
+
+def _how_to_answer(request: Json) -> str:
+    number = request.get("number")
+    if request.get("kind") == "question":
+        return f'agent-ls answer {number} "…"'
+    return f'agent-ls approve {number}  ·  agent-ls deny {number} "why"'
+
+
+def _pending(request: Json) -> bool:
+    return str(request.get("status", "pending")) == "pending"

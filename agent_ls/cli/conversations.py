@@ -1,0 +1,153 @@
+"""`conversations`, `attach`, `export`: what there is, followed or written out.
+
+Owns how a list reads. Does not own what a conversation holds.
+"""
+
+import argparse
+import sys
+from typing import Any
+
+from agent_ls.cli import screen
+from agent_ls.cli.client import Client, ClientError
+from agent_ls.cli.follow import Follower
+from agent_ls.cli.places import command_id, short_path, uri_path
+from agent_ls.cli.terminal import aside, ask_yes, complain, put, put_json, style_of, table
+from agent_ls.cli.usage import Verbs
+from agent_ls.core.display import one_line
+
+Json = dict[str, Any]
+
+
+def register(verbs: Verbs) -> None:
+    listed = verbs.add("conversations", run_conversations, "list conversations, or delete one")
+    listed.add_argument("action", nargs="?", choices=["list", "delete"], default="list")
+    listed.add_argument("id", nargs="?", metavar="ID")
+    listed.add_argument("--json", action="store_true")
+    listed.add_argument("--archived", action="store_true", help="those that were put away")
+    listed.add_argument("--query", metavar="TEXT", help="those with this text in the title")
+    listed.add_argument("--yes", action="store_true", help="delete without asking")
+    attach = verbs.add("attach", run_attach, "follow a conversation in this terminal")
+    attach.add_argument("id", metavar="ID")
+    attach.add_argument("--json", action="store_true", help="one agent/event or agent/stream object a line")
+    export = verbs.add("export", run_export, "a conversation as Markdown, or its events as JSON lines")
+    export.add_argument("id", metavar="ID")
+    export.add_argument("--format", choices=["markdown", "jsonl"], default="markdown")
+
+
+def run_conversations(options: argparse.Namespace) -> int:
+    if options.action == "delete":
+        return _delete(options)
+    with Client.connect(start=True) as client:
+        held = _all(client, options)
+    if options.json:
+        put_json({"conversations": held})
+    elif not held:
+        put('No conversations yet. Start one: agent-ls ask "…"')
+    else:
+        put("\n".join(_listed(held)))
+    return 0
+
+
+def run_attach(options: argparse.Namespace) -> int:
+    client = Client.connect(start=True)
+    follower = Follower(client, options.id, connect=lambda: Client.connect(start=True), backfill=200)
+    shown = screen.on_terminal()
+    try:
+        snapshot = follower.attach()
+        if not options.json:
+            aside(_headline(snapshot["conversation"]))
+            shown.snapshot(snapshot)
+        for happened in follower.happenings():
+            if options.json:
+                if happened.message:
+                    put_json(happened.message)
+            else:
+                _show(shown, happened.kind, happened.body)
+    except KeyboardInterrupt:
+        shown.end_line()
+        aside("Detached; the conversation goes on.")
+    finally:
+        follower.client.close()
+    return 0
+
+
+def run_export(options: argparse.Namespace) -> int:
+    with Client.connect(start=True) as client:
+        params = {"conversationId": options.id, "format": options.format}
+        exported: Json = client.call("agent/conversation/export", params, timeout=120)
+    if exported.get("text") is not None:
+        sys.stdout.write(exported["text"])
+    else:
+        with open(exported["path"], encoding="utf-8") as file:
+            for line in file:
+                sys.stdout.write(line)
+    sys.stdout.flush()
+    return 0
+
+
+def _show(shown: screen.Screen, kind: str, body: Json) -> None:
+    match kind:
+        case "event":
+            shown.event(body)
+        case "stream":
+            shown.stream(body)
+        case "snapshot":
+            shown.snapshot(body)
+
+
+def _all(client: Client, options: argparse.Namespace) -> list[Json]:
+    params: Json = {"limit": 200, "archived": options.archived}
+    if options.query:
+        params["query"] = options.query
+    held: list[Json] = []
+    while True:
+        page: Json = client.call("agent/conversation/list", params)
+        held += page["conversations"]
+        if not page.get("nextCursor"):
+            return held
+        params["cursor"] = page["nextCursor"]
+
+
+def _listed(held: list[Json]) -> list[str]:
+    style = style_of(sys.stdout)
+    rows = [
+        [
+            held_one["id"],
+            _status(held_one),
+            one_line(short_path(uri_path(held_one["workspace"])), 36),
+            one_line(held_one["title"] or held_one.get("lastText", "") or "(untitled)", 60),
+        ]
+        for held_one in held
+    ]
+    return table(rows, style, head=["id", "status", "workspace", "title"])
+
+
+def _status(held: Json) -> str:
+    pending = held.get("pendingRequests", 0)
+    return f"{held['status']} ({pending})" if pending else str(held["status"])
+
+
+def _headline(held: Json) -> str:
+    style = style_of(sys.stderr)
+    place = one_line(short_path(uri_path(held["workspace"])))
+    about = f"{place} · {one_line(held['model'])} · {held['status']} · Ctrl-C detaches"
+    return f"{style.bold(one_line(held['title']))}  {style.dim(about)}"
+
+
+def _delete(options: argparse.Namespace) -> int:
+    if not options.id:
+        complain("Which one?", "agent-ls conversations delete ID; `agent-ls conversations` lists them.")
+        return 1
+    with Client.connect(start=True) as client:
+        if not options.yes:
+            said = ask_yes(f"Delete {one_line(options.id)} for good?")
+            if said is None:
+                raise ClientError("invalid_params", "Nobody can be asked here.", "Say --yes to delete it for good.")
+            if not said:
+                return 1
+        client.call("agent/conversation/delete", {"commandId": command_id(), "conversationId": options.id})
+    if options.json:
+        put_json({"deleted": options.id})
+    else:
+        put("Deleted.")
+    return 0

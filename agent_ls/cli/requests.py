@@ -1,0 +1,158 @@
+"""`pending`, `show`, `approve`, `deny`, `answer`: what waits for the person, answered from a terminal.
+
+Owns that nothing is approved unseen: an approval goes out with the digest of what was printed. Does not own which
+answers count (the daemon).
+"""
+
+import argparse
+import sys
+from typing import Any
+
+from agent_ls.cli import shown
+from agent_ls.cli.cards import card
+from agent_ls.cli.client import Client, ClientError
+from agent_ls.cli.places import command_id
+from agent_ls.cli.terminal import aside, ask_yes, complain, put, put_json, style_of
+from agent_ls.cli.usage import Verbs
+
+Json = dict[str, Any]
+
+
+def register(verbs: Verbs) -> None:
+    pending = verbs.add("pending", run_pending, "what waits for your answer, in all conversations")
+    pending.add_argument("--json", action="store_true")
+    show = verbs.add("show", run_show, "one request, complete: the command with folder and environment, or the diff")
+    show.add_argument("number", type=_number, metavar="N")
+    show.add_argument("--json", action="store_true")
+    approve = verbs.add("approve", run_approve, "allow what was last shown under this number")
+    approve.add_argument("number", type=_number, metavar="N")
+    approve.add_argument("--scope", choices=["once", "conversation", "workspace"], default="once")
+    deny = verbs.add("deny", run_deny, "refuse it; the agent is told why")
+    deny.add_argument("number", type=_number, metavar="N")
+    deny.add_argument("why", nargs="*")
+    answer = verbs.add("answer", run_answer, "answer a question")
+    answer.add_argument("number", type=_number, metavar="N")
+    answer.add_argument("text", nargs="+", help="the answer, or the number of an option")
+
+
+def run_pending(options: argparse.Namespace) -> int:
+    with Client.connect(start=True) as client:
+        requests: list[Json] = client.call("agent/request/list", {})["requests"]
+    if options.json:
+        put_json({"requests": requests})
+        shown.remember(requests)
+        return 0
+    if not requests:
+        put("Nothing waits for you.")
+    for request in requests:
+        put("\n".join(card(request, style_of(sys.stdout))))
+    shown.remember(requests)
+    return 0
+
+
+def run_show(options: argparse.Namespace) -> int:
+    with Client.connect(start=True) as client:
+        request = _find(client, options.number)
+        if options.json:
+            preview = client.call("agent/request/preview", {"requestId": request["id"]})
+            put_json({"request": request, "preview": preview})
+        else:
+            put("\n".join(card(request, style_of(sys.stdout))))
+    shown.remember([request])
+    return 0
+
+
+def run_approve(options: argparse.Namespace) -> int:
+    with Client.connect(start=True) as client:
+        request = _find(client, options.number)
+        digest = shown.digest(options.number) or _look(request)
+        if digest is None:
+            return 1
+        _respond(client, request, digest=digest, decision="allow", scope=options.scope)
+    put(f"Allowed #{options.number}.")
+    return 0
+
+
+def run_deny(options: argparse.Namespace) -> int:
+    with Client.connect(start=True) as client:
+        request = _find(client, options.number)
+        reason = " ".join(options.why)
+        said = {"reason": reason} if reason else {}
+        # To refuse needs no look at what it is now: nothing runs.
+        _respond(client, request, digest=request["digest"], decision="deny", **said)
+    put(f"Denied #{options.number}.")
+    return 0
+
+
+def run_answer(options: argparse.Namespace) -> int:
+    with Client.connect(start=True) as client:
+        request = _find(client, options.number)
+        if request["kind"] != "question":
+            complain(f"Request #{options.number} is not a question.", f"Use `agent-ls approve {options.number}`.")
+            return 1
+        answers, option = _answers(request, " ".join(options.text))
+        picked = {"optionId": option} if option else {}
+        _respond(client, request, digest=request["digest"], decision="answer", answers=answers, **picked)
+    put(f"Answered #{options.number}.")
+    return 0
+
+
+def _find(client: Client, number: int) -> Json:
+    requests: list[Json] = client.call("agent/request/list", {})["requests"]
+    for request in requests:
+        if request["number"] == number:
+            return request
+    raise ClientError(
+        "unknown_request",
+        f"No request #{number} is waiting: it was answered, or its run has ended.",
+        "`agent-ls pending` lists what waits for an answer.",
+    )
+
+
+def _look(request: Json) -> str | None:
+    """Shows the card and asks, since it was not shown in a terminal before."""
+    number = request["number"]
+    aside("\n".join(card(request, style_of(sys.stderr), answers=False)))
+    said = ask_yes(f"Allow #{number}?")
+    if said is None:
+        complain(
+            f"Request #{number} was not shown before, so it cannot be approved here.",
+            f"Look at it with `agent-ls show {number}`, then approve it.",
+        )
+    elif not said:
+        aside(f"Left as it is. To refuse it: agent-ls deny {number}")
+    return str(request["digest"]) if said else None
+
+
+def _respond(client: Client, request: Json, *, digest: str, decision: str, **more: Any) -> None:
+    params = {
+        "commandId": command_id(),
+        "requestId": request["id"],
+        "digest": digest,
+        "decision": decision,
+        **more,
+    }
+    client.call("agent/request/respond", params)
+
+
+def _answers(request: Json, text: str) -> tuple[dict[str, str], str | None]:
+    """By question id; a number picks that option. With several questions, the text answers the first one."""
+    questions: list[Json] = request.get("questions") or [{}]
+    first = questions[0]
+    choices: list[Any] = first.get("options") or []
+    if text.isdecimal() and 0 < int(text) <= len(choices):
+        picked = choices[int(text) - 1]
+        text = str(picked.get("label", picked)) if isinstance(picked, dict) else str(picked)
+    elif not choices and text.isdecimal() and 0 < int(text) <= len(request["options"]):
+        option = request["options"][int(text) - 1]
+        return {str(first.get("id", "answer")): option["label"]}, str(option["id"])
+    known = {str(option["id"]) for option in request.get("options") or []}
+    return {str(first.get("id", "answer")): text}, text if text in known else None
+
+
+def _number(text: str) -> int:
+    """`7` or `#7`."""
+    number = text.removeprefix("#")
+    if not number.isdecimal():
+        raise argparse.ArgumentTypeError(f"`{text}` is not a request number")
+    return int(number)

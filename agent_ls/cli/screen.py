@@ -1,0 +1,136 @@
+"""A conversation on a terminal as it happens: text as it streams, calls when they are done, cards when asked.
+
+Owns what has been written already, so that a committed item completes what was streamed and never repeats it. Does not
+own how a thing looks (render.py).
+"""
+
+import sys
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from agent_ls.cli import cards, render
+from agent_ls.cli.terminal import is_terminal, prose, style_of
+
+Json = dict[str, Any]
+_SETTLED = frozenset({"finished", "denied", "not_run"})
+_CALLS = frozenset({"tool_call", "command", "file_change"})
+
+
+class Screen:
+    """`answer` gets what the model says and nothing else; `activity` gets the rest. They may be one stream.
+
+    With `run_id`, only that run is shown; it may be set later.
+    """
+
+    def __init__(self, *, answer: TextIO, activity: TextIO, run_id: str | None = None) -> None:
+        self.run_id = run_id
+        self._answer = answer
+        self._activity = activity
+        self._style = style_of(activity)
+        self._together = answer is activity or (is_terminal(answer) and is_terminal(activity))
+        self._written: dict[str, str] = {}
+        self._shown: set[str] = set()
+        self._cards: dict[str, str] = {}
+        self._open_line = False
+
+    def snapshot(self, held: Json) -> None:
+        """The past as far as it was asked for, what is in flight, and what waits for an answer."""
+        for item in held.get("items", []):
+            self._item(item, fresh=False)
+        for stream in held.get("streams", []):
+            self.stream(stream)
+        for request in held.get("requests", []):
+            self._request(request)
+
+    def event(self, event: Json) -> None:
+        entity: Json = event["entity"]
+        if not self._ours(event["kind"], entity):
+            return
+        match event["kind"]:
+            case "item":
+                self._item(entity, fresh=True)
+            case "request":
+                self._request(entity)
+            case "run":
+                self._run(entity)
+
+    def stream(self, part: Json) -> None:
+        """`delta` goes on, `text` is all of it so far; output of tools is shown when it is committed."""
+        if part.get("phase", "answering") != "answering":
+            return
+        item_id, written = str(part["itemId"]), self._written.get(str(part["itemId"]), "")
+        if item_id in self._shown:
+            return
+        if part.get("text") is not None:
+            self._write(item_id, written, whole=str(part["text"]))
+        elif part.get("delta"):
+            self._write(item_id, written, whole=written + str(part["delta"]))
+
+    def line(self, lines: Iterable[str]) -> None:
+        """Beside the answer, on lines of their own."""
+        self.end_line()
+        for line in lines:
+            print(line, file=self._activity, flush=True)
+
+    def end_line(self) -> None:
+        if self._open_line and self._together:
+            print(file=self._answer, flush=True)
+            self._open_line = False
+
+    def _item(self, item: Json, *, fresh: bool) -> None:
+        kind, item_id = item["kind"], str(item["id"])
+        if item_id in self._shown:
+            return
+        if kind == "assistant_message":
+            self._shown.add(item_id)
+            self._finish(item_id, str(item["payload"].get("text", "")))
+        elif kind in _CALLS:
+            if item["payload"].get("state") in _SETTLED:
+                self._shown.add(item_id)
+                self.line(render.item(item, self._style))
+        elif not (fresh and kind in {"user_message", "reasoning"} and self.run_id):
+            self._shown.add(item_id)
+            self.line(render.item(item, self._style))
+
+    def _request(self, request: Json) -> None:
+        state = f"{request.get('status')} {request.get('digest')}"
+        if self._cards.get(request["id"]) == state:
+            return
+        known = request["id"] in self._cards
+        self._cards[request["id"]] = state
+        if request.get("status") == "pending":
+            self.line(cards.card(request, self._style))
+        elif known:
+            self.line([self._style.dim(f"#{request.get('number')} {cards.decided(request)}")])
+
+    def _run(self, run: Json) -> None:
+        if run.get("status") in {"completed", "failed", "interrupted", "cancelled"}:
+            self.end_line()
+
+    def _write(self, item_id: str, written: str, *, whole: str) -> None:
+        if not whole.startswith(written):
+            # What was in flight is void (the model is asked again): a new line, never a mixture.
+            self._put("\n" if self._open_line else "")
+            written = ""
+        self._put(prose(whole[len(written) :]))
+        self._written[item_id] = whole
+
+    def _finish(self, item_id: str, text: str) -> None:
+        self._write(item_id, self._written.pop(item_id, ""), whole=text)
+        self._put("\n" if self._open_line else "")
+
+    def _put(self, text: str) -> None:
+        if text:
+            self._answer.write(text)
+            self._answer.flush()
+            self._open_line = not text.endswith("\n")
+
+    def _ours(self, kind: str, entity: Json) -> bool:
+        if self.run_id is None:
+            return True
+        return self.run_id == (entity["id"] if kind == "run" else entity.get("runId"))
+
+
+def on_terminal() -> Screen:
+    """Answer and activity on standard output, as a person follows them."""
+    return Screen(answer=sys.stdout, activity=sys.stdout)

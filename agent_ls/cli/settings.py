@@ -1,0 +1,132 @@
+"""`locks`, `rules`, `doctor`, `models`: what holds, what is allowed, what was found.
+
+Owns how these lists read. Does not own rules (core.policy) nor findings (config.doctor).
+"""
+
+import argparse
+import json
+import os
+import sys
+from typing import Any
+
+from agent_ls.cli.client import Client
+from agent_ls.cli.places import path_uri, short_path, uri_path
+from agent_ls.cli.terminal import complain, put, put_json, style_of, table
+from agent_ls.cli.usage import Verbs
+from agent_ls.core.display import one_line
+
+Json = dict[str, Any]
+
+
+def register(verbs: Verbs) -> None:
+    locks = verbs.add("locks", run_locks, "files and folders that a run holds just now")
+    locks.add_argument("--json", action="store_true")
+    rules = verbs.add("rules", run_rules, "what may run without asking, and why")
+    rules.add_argument("action", nargs="?", choices=["list", "explain"], default="list")
+    rules.add_argument("call", nargs="*", metavar="TOOL INPUT", help="explain: shell 'git status', read PATH, or JSON")
+    rules.add_argument("--conversation", metavar="ID", help="as seen from this conversation")
+    rules.add_argument("--json", action="store_true")
+    models = verbs.add("models", run_models, "models that can be chosen")
+    models.add_argument("--json", action="store_true")
+    doctor = verbs.add("doctor", run_doctor, "what was found on this machine and what is missing")
+    doctor.add_argument("--json", action="store_true")
+
+
+def run_locks(options: argparse.Namespace) -> int:
+    with Client.connect(start=True) as client:
+        locks: list[Json] = client.call("agent/lock/list", {})["locks"]
+    if options.json:
+        put_json({"locks": locks})
+    elif not locks:
+        put("Nothing is held.")
+    else:
+        rows = [
+            [one_line(short_path(uri_path(lock["key"])), 60), lock["runId"], lock["since"], str(lock["waiting"])]
+            for lock in locks
+        ]
+        put("\n".join(table(rows, style_of(sys.stdout), head=["held", "by run", "since", "waiting"])))
+    return 0
+
+
+def run_rules(options: argparse.Namespace) -> int:
+    if options.action == "explain":
+        return _explain(options)
+    with Client.connect(start=True) as client:
+        rules: list[Json] = client.call("agent/permission/list", _seen_from(options))["rules"]
+    if options.json:
+        put_json({"rules": rules})
+    elif not rules:
+        put("No rules of your own. Reads in the workspace run freely, the rest asks.")
+    else:
+        rows = [[str(rule.get(name, "")) for name in ("effect", "rule", "scope", "origin")] for rule in rules]
+        put("\n".join(table(rows, style_of(sys.stdout), head=["effect", "rule", "scope", "from"])))
+    return 0
+
+
+def run_models(options: argparse.Namespace) -> int:
+    with Client.connect(start=True) as client:
+        models: list[Json] = client.call("agent/model/list", {}, timeout=60)["models"]
+    if options.json:
+        put_json({"models": models})
+    elif not models:
+        put("No model was found. `agent-ls doctor` says what is missing.")
+    else:
+        rows = [[model["id"], model["provider"], _availability(model)] for model in models]
+        put("\n".join(table(rows, style_of(sys.stdout), head=["model", "provider", "available"])))
+    return 0
+
+
+def run_doctor(options: argparse.Namespace) -> int:
+    from agent_ls.daemon.doctor import examine
+
+    report = examine()
+    if options.json:
+        put_json(report.as_data())
+    else:
+        put(report.text())
+    return 0 if report.healthy else 1
+
+
+def _explain(options: argparse.Namespace) -> int:
+    if not options.call:
+        complain("Which call?", "For example: agent-ls rules explain shell 'git status'")
+        return 1
+    tool, *words = options.call
+    given = _input(tool, words)
+    with Client.connect(start=True) as client:
+        said: Json = client.call("agent/permission/explain", {"tool": tool, "input": given, **_seen_from(options)})
+    if options.json:
+        put_json(said)
+        return 0
+    style = style_of(sys.stdout)
+    colour = {"allow": "green", "ask": "yellow", "deny": "red"}.get(str(said["effect"]), "bold")
+    put(f"{style.paint(str(said['effect']), 'bold', colour)}  {one_line(str(said.get('reason', '')), 500)}")
+    rule = said.get("rule")
+    if isinstance(rule, dict):
+        put(style.dim(f"rule {rule.get('rule')}, scope {rule.get('scope')}, from {rule.get('origin')}"))
+    elif rule:
+        put(style.dim(f"rule {rule}"))
+    return 0
+
+
+def _input(tool: str, words: list[str]) -> Json:
+    """JSON as it is; else the one thing that this tool is mostly about."""
+    text = " ".join(words)
+    if text.startswith("{"):
+        try:
+            given = json.loads(text)
+        except ValueError:
+            given = None
+        if isinstance(given, dict):
+            return given
+    return {"command": text} if tool == "shell" else {"path": text}
+
+
+def _seen_from(options: argparse.Namespace) -> Json:
+    if options.conversation:
+        return {"conversationId": options.conversation}
+    return {"workspace": path_uri(os.getcwd())}
+
+
+def _availability(model: Json) -> str:
+    return "yes" if model.get("available", True) else one_line(f"no: {model.get('reason', '')}", 120)
