@@ -59,6 +59,8 @@ OVERFLOW_TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 
+WRONG_KEY_TEXT: Final = re.compile(r"api key (?:is )?(?:not valid|invalid)|invalid api key", re.IGNORECASE)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spoken:
@@ -194,6 +196,8 @@ def _cause(error: ServerError, status: int | None) -> Cause:
         return BY_CODE[error.code]
     if (status is None or status in {400, 413, 422}) and OVERFLOW_TEXT.search(error.message):
         return Cause.OVERFLOW
+    if status == 400 and WRONG_KEY_TEXT.search(error.message):
+        return Cause.UNAUTHORIZED
     if status is None:
         return Cause.SERVER
     return BY_STATUS.get(status, Cause.SERVER if status >= 500 else Cause.INVALID)
