@@ -3,8 +3,8 @@
 Owns conflicts, fairness and who goes next. Does not own waiting itself (runtime.lock_table) nor which keys a call
 needs (its tool). A call asks once, for all its keys, and asks for nothing while it holds some: so nothing can deadlock.
 
-A call goes when no other holder has a conflicting key and no earlier waiter wants one. A call whose keys its holder
-already covers goes at once. Keys are indexed by path segment: a look-up costs the depth of a path, not the number of
+A call goes when no other holder has a conflicting key and no earlier waiter wants one. What its holder already covers
+is given at once. Keys are indexed by path segment: a look-up costs the depth of a path, not the number of
 locks.
 """
 
@@ -15,16 +15,28 @@ from dataclasses import dataclass, field
 from agent_ls.core.base import Entity
 
 
+@dataclass(frozen=True)
+class Holder:
+    """The call that holds or wants keys. Two calls of one conversation conflict as those of two do."""
+
+    conversation_id: str
+    run_id: str
+    item_id: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Lock(Entity):
-    """One key of one call as people see it, held or waited for. `since` is when it was got, or asked for."""
+    """One key of one call as people see it. `since` is when it was got, or asked for.
+
+    `waiting`: how many calls wait for it; of one that itself waits, how many conflicting calls are before it.
+    """
 
     key: str
     conversation_id: str
     run_id: str
     item_id: str
     since: str
-    waiting: bool
+    waiting: int
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,9 @@ class Ticket:
     holder: str
     keys: tuple[str, ...]
 
+    def conflicts(self, other: "Ticket") -> bool:
+        return any(conflicts(mine, theirs) for mine in self.keys for theirs in other.keys)
+
 
 def covers(folder: str, key: str) -> bool:
     """A key covers itself and what is beneath it."""
@@ -42,12 +57,12 @@ def covers(folder: str, key: str) -> bool:
     return key.rstrip("/") == folder or key.startswith(folder + "/")
 
 
-def conflict(some: Sequence[str], others: Sequence[str]) -> bool:
+def conflicts(one: str, other: str) -> bool:
     """Whether calls with these keys must not run at the same time."""
-    return any(covers(one, other) or covers(other, one) for one in some for other in others)
+    return covers(one, other) or covers(other, one)
 
 
-class LockTable:
+class Line:
     """Held and wanted keys. Not safe for threads; every call returns at once."""
 
     def __init__(self) -> None:
@@ -73,7 +88,8 @@ class LockTable:
     def ask(self, holder: str, keys: Sequence[str]) -> Ticket:
         """A place in line; `holds` says whether it is held already."""
         self._last += 1
-        ticket = Ticket(self._last, holder, tuple(dict.fromkeys(keys)))
+        once = {key.rstrip("/"): key for key in reversed(keys)}
+        ticket = Ticket(self._last, holder, tuple(reversed(once.values())))
         if self._is_covered(ticket) or self._is_free(ticket):
             self._hold(ticket)
         else:
@@ -129,7 +145,7 @@ class LockTable:
             self._leave_line(ticket)
             self._hold(ticket)
             for later in self._waiting_of.get(ticket.holder, {}).values():
-                if conflict(ticket.keys, later.keys):
+                if ticket.conflicts(later):
                     candidates[later.number] = later
             yield ticket
 
