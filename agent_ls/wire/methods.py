@@ -169,7 +169,7 @@ _RUNS: Final = (
     _request(
         "run/interrupt",
         "Noted at once; the end of the run comes as events.",
-        params=models.Interrupt,
+        params=models.InterruptRun,
         result=results.Sequenced,
     ),
     _later(
@@ -255,7 +255,7 @@ _CLIENT_NOTIFICATIONS: Final = (
 )
 
 _NOTIFICATIONS: Final = (
-    _notice("hello", results.Hello, "The first thing after `initialized`, at each connect."),
+    _notice("hello", results.Hello, "At each connect and reconnect; another bootId is another daemon."),
     _notice("event", results.Events, "What was committed in an attached conversation."),
     _notice("stream", results.StreamPart, "Text in flight; may be dropped, the committed item supersedes it."),
     _notice("request/changed", results.RequestsChanged, "What waits for an answer has changed."),

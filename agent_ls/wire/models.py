@@ -178,7 +178,7 @@ class UpdateQueue(Command):
         return self
 
 
-class Interrupt(Command):
+class InterruptRun(Command):
     run_id: Id
     item_id: Id | None = None
     hold_queue: bool = True

@@ -6,11 +6,13 @@ makes those).
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict  # comes with pydantic, which reads no other before Python 3.12
 
 from agent_ls.core.conversation import Conversation, ConversationStatus
 from agent_ls.core.errors import Code
-from agent_ls.core.events import Event
+from agent_ls.core.events import AnyEntity, EventKind
 from agent_ls.core.items import Item
 from agent_ls.core.request import Request, RequestStatus
 from agent_ls.core.run import Run
@@ -218,13 +220,13 @@ class DaemonStatus(TypedDict):
     bootId: str
     instanceId: str
     uptimeS: float
-    connections: Json | int
-    claims: Json | int
-    runs: Json | int
-    requests: Json | int
-    effects: Json | int
+    connections: Any
+    claims: Any
+    runs: Any
+    requests: Any
+    effects: Any
     ledger: Json
-    drain: Json | None
+    drain: Any
 
 
 class Restored(TypedDict):
@@ -272,6 +274,16 @@ class Hello(TypedDict):
     daemonVersion: str
     bootId: str
     pid: int
+
+
+class Event(TypedDict):
+    """`entity` is the whole of it after the fact; `seq` is gapless in its conversation."""
+
+    seq: int
+    at: str
+    kind: EventKind
+    fact: str
+    entity: AnyEntity
 
 
 class Events(TypedDict):

@@ -1,0 +1,115 @@
+"""A conversation as a Markdown text, for `agent-ls export` and whoever reads it later.
+
+Owns headings, fences and what is folded away. Pure: items in, lines out. Does not own paging (the handler feeds pages).
+"""
+
+from collections.abc import Iterable, Iterator
+
+from agent_ls.core.conversation import Conversation
+from agent_ls.core.items import (
+    AssistantMessage,
+    Block,
+    Call,
+    Interruption,
+    Item,
+    ItemKind,
+    Notice,
+    Question,
+    Reasoning,
+    TodoList,
+    UserMessage,
+)
+
+OUTPUT_LIMIT = 20_000
+
+
+def markdown(conversation: Conversation, items: Iterable[Item]) -> Iterator[str]:
+    """Piece by piece, each ending in a newline, so that a long conversation never stands in memory at once."""
+    yield f"# {_line(conversation.title) or 'Conversation'}\n\n"
+    yield f"{conversation.workspace} · {conversation.provider}/{conversation.model} · {conversation.created_at}\n"
+    for item in items:
+        text = _item(item)
+        if text:
+            yield f"\n{text.rstrip()}\n"
+
+
+def _item(item: Item) -> str:
+    match item.payload:
+        case UserMessage(content=content):
+            return "## " + _heading(content) + "\n\n" + "\n\n".join(_block(block) for block in content)
+        case AssistantMessage(text=text):
+            return text
+        case Reasoning(text=text):
+            return _folded("Reasoning", text) if text.strip() else ""
+        case Call():
+            return _call(item.payload)
+        case Notice(message=message):
+            return f"> **{'Error' if item.kind is ItemKind.ERROR else 'Note'}:** {_line(message)}"
+        case Interruption(by=by):
+            return f"> **Stopped** by {_line(by)}"
+        case Question(questions=questions, answers=answers):
+            asked = "\n".join(f"> {_line(str(question.get('text', '')))}" for question in questions)
+            return f"> **Question**\n{asked}\n> Answer: {_line(str(answers or 'none'))}"
+        case TodoList(steps=steps):
+            return "\n".join(f"- [{_tick(step)}] {_line(str(step.get('text', '')))}" for step in steps)
+
+
+def _call(call: Call) -> str:
+    command = call.input.get("command")
+    if isinstance(command, str):
+        parts = [_fence(f"$ {command}", "console")]
+    else:
+        parts = [f"**{call.tool}** {_code(str(call.input.get('path') or call.title or ''))}".rstrip()]
+    if call.diff:
+        parts.append(_fence(call.diff, "diff"))
+    if call.result is not None:
+        words = str(call.result.status)
+        if call.result.exit_code is not None:
+            words += f", exit {call.result.exit_code}"
+        if call.decided_by:
+            words += f" (decided by {_line(call.decided_by)})"
+        parts.append(_folded(words, call.result.output) if call.result.output.strip() else f"*{words}*")
+    return "\n\n".join(parts)
+
+
+def _heading(content: Iterable[Block]) -> str:
+    text = next((block.text for block in content if block.text and block.text.strip()), "Message")
+    line = _line(text.strip().split("\n")[0])
+    return line if len(line) <= 80 else line[:79].rstrip() + "…"
+
+
+def _block(block: Block) -> str:
+    match block.type:
+        case "text":
+            return block.text or ""
+        case "file":
+            return f"[{_line(block.uri or '')}](<{block.uri}>)"
+        case other:
+            return f"*({_line(other)})*"
+
+
+def _folded(summary: str, text: str) -> str:
+    shown = text if len(text) <= OUTPUT_LIMIT else text[:OUTPUT_LIMIT] + "\n… (cut)"
+    return f"<details><summary>{summary}</summary>\n\n{_fence(shown)}\n\n</details>"
+
+
+def _fence(text: str, language: str = "") -> str:
+    """A fence longer than any run of backticks inside."""
+    longest, run = 0, 0
+    for sign in text:
+        run = run + 1 if sign == "`" else 0
+        longest = max(longest, run)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+def _code(text: str) -> str:
+    return f"`{_line(text)}`" if text and "`" not in text else _line(text)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _tick(step: dict[str, object]) -> str:
+    return "x" if step.get("status") in {"completed", "done"} else " "
