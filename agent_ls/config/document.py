@@ -34,9 +34,10 @@ def read_document(path: str, *, directory: int | None = None, follow: bool = Tru
         return Broken(f"{path} is a link to a file that is not there.") if _is_link(path, directory) else None
     except OSError as error:
         return Broken(f"{path} cannot be read ({'it is a link' if _is_link(path, directory) else error.strerror}).")
-    with os.fdopen(descriptor, "rb", closefd=True) as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return Broken(f"{path} is not a regular file.")
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return Broken(f"{path} is not a regular file.")
+    with os.fdopen(descriptor, "rb") as file:
         try:
             content = file.read(LARGEST_FILE + 1)
         except OSError as error:

@@ -163,7 +163,7 @@ def _suggestion(section: str, key: str) -> str | None:
     elsewhere = [dotted for dotted in (*TOP, *everywhere) if dotted.rpartition(".")[2] == key]
     if elsewhere:
         return elsewhere[0]
-    return nearest(f"{section}.{key}" if section else key, (*TOP, *everywhere))
+    return None if section else nearest(key, everywhere)
 
 
 def _known_in(section: str) -> list[str]:

@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -55,7 +56,8 @@ def stop() -> None:
     root = logging.getLogger()
     for handler in [each for each in root.handlers if isinstance(each.formatter, LineFormatter)]:
         root.removeHandler(handler)
-        handler.close()
+        with suppress(OSError):  # what a full disk did not take is given up
+            handler.close()
 
 
 class LineFormatter(logging.Formatter):
@@ -88,7 +90,9 @@ class QuietFileHandler(RotatingFileHandler):
     """For the person alone; a full disk loses log lines and nothing else."""
 
     def _open(self) -> TextIOWrapper:
-        file = open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=_private)
+        file = open(  # noqa: SIM115 - the handler closes it
+            self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=_private
+        )
         assert isinstance(file, TextIOWrapper)
         return file
 

@@ -1,0 +1,130 @@
+"""What doctor finds and says."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_ls.config.doctor import Facts, Level, Line, Report, file_system_of, report
+from agent_ls.config.load import load
+from agent_ls.config.settings import Settings
+
+FACTS = Facts(version="1.2.3", python="3.11.9", sqlite="3.45.0")
+
+
+class Home:
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "config.toml"
+        self.environ = {
+            "HOME": str(folder),
+            "PATH": "",
+            "AGENT_LS_CONFIG": str(self.file),
+            "AGENT_LS_STATE_DIR": str(folder / "state"),
+        }
+
+    def report(self, text: str = "", facts: Facts = FACTS, **environ: str) -> Report:
+        self.file.write_text(text)
+        everything = {**self.environ, **environ}
+        return report(load(everything), facts, everything)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def lines(shown: Report, part: str) -> list[Line]:
+    return [line for line in shown.lines if line.part == part]
+
+
+def test_nothing_found_says_what_to_do_next(home: Home) -> None:
+    shown = home.report()
+    assert not shown.healthy
+    assert shown.next_step is not None
+    for way in ("OPENAI_API_KEY", "Ollama", "agent-ls demo"):
+        assert way in shown.next_step
+    assert shown.text().endswith(f"next\n  {shown.next_step}")
+
+
+def test_a_provider_is_named_with_its_key_and_never_the_key_itself(home: Home) -> None:
+    shown = home.report(OPENAI_API_KEY="topsecret")
+    assert lines(shown, "providers") == [
+        Line(
+            "providers", "openai",
+            "openai, https://api.openai.com/v1, model gpt-5, key OPENAI_API_KEY is set, "
+            "from environment OPENAI_API_KEY",
+            Level.OK,
+        ),
+        Line("providers", "demo", "offline, scripted, no key; used only where it is named", Level.OK),
+        Line("providers", "not running", "ollama, lmstudio, llamacpp (looked for on loopback)"),
+    ]  # fmt: skip
+    assert lines(shown, "new conversations") == [
+        Line(
+            "new conversations", "provider",
+            "openai (found: the first provider that is ready, openai), model gpt-5 (environment OPENAI_API_KEY)",
+            Level.OK,
+        )
+    ]  # fmt: skip
+    assert (shown.healthy, shown.next_step, "topsecret" in shown.text()) == (True, None, False)
+
+
+def test_a_missing_key_is_named(home: Home) -> None:
+    shown = home.report('provider = "x"\n[providers.x]\nkind = "openai"\napi_key_env = "GONE"')
+    assert "key GONE is not set" in shown.text()
+    assert not shown.healthy
+
+
+def test_each_setting_has_its_origin(home: Home) -> None:
+    values = {line.name: line.text for line in lines(home.report("[http]\nidle_timeout_s = 7"), "settings")}
+    assert values["http.idle_timeout_s"] == f"7 ({home.file}, http.idle_timeout_s)"
+    assert values["http.connect_timeout_s"] == "10 (default)"
+    assert values["permissions.deny"] == "none (default)"
+    assert values["mode"] == "ask (default)"
+
+
+def test_warnings_and_a_broken_file_are_shown(home: Home) -> None:
+    assert [line.level for line in lines(home.report("x = 1"), "configuration")] == [Level.WARNING]
+    broken = home.report("x =")
+    assert [line.level for line in lines(broken, "configuration")] == [Level.PROBLEM]
+    assert broken.next_step == "Correct the file, then run `agent-ls restart`."
+
+
+def test_refused_settings_are_shown_once(home: Home) -> None:
+    settings = Settings(path=str(home.file), problem="no")
+    facts = Facts(version="1", python="3", sqlite="3", refused="no")
+    shown = report(settings, facts, home.environ)
+    assert lines(shown, "configuration") == [Line("configuration", "refused", "no", Level.PROBLEM)]
+
+
+def test_a_state_directory_on_a_network_is_warned_of(home: Home) -> None:
+    facts = Facts(version="1", python="3", sqlite="3", mounts="/dev/sda / ext4 rw 0 0\nnas:/x /tmp nfs4 rw 0 0\n")
+    state = Path(home.environ["AGENT_LS_STATE_DIR"])
+    mounted = facts.mounts.replace("/tmp", str(state.parent))
+    shown = home.report(facts=Facts(version="1", python="3", sqlite="3", mounts=mounted))
+    assert "is on a network file system (nfs4)" in shown.text()
+    assert "network file system" not in home.report().text()
+
+
+def test_a_state_directory_below_a_file_cannot_be_written(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    shown = home.report(AGENT_LS_STATE_DIR=str(tmp_path / "file" / "state"))
+    assert "cannot be written" in shown.text()
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("/", "ext4"), ("/home/me", "nfs"), ("/homework", "ext4"), ("/mnt/a b/x", "cifs"), ("/mnt/ab", "ext4")],
+)
+def test_the_longest_mount_point_decides(path: str, kind: str) -> None:
+    mounts = "/dev/sda / ext4 rw 0 0\nnas:/h /home nfs rw 0 0\nnas:/m /mnt/a\\040b cifs rw 0 0\nodd\n"
+    assert file_system_of(path, mounts) == kind
+
+
+def test_without_a_list_of_mounts_the_file_system_is_unknown() -> None:
+    assert file_system_of("/", "") is None
+
+
+def test_the_report_as_data_holds_every_line(home: Home) -> None:
+    shown = home.report(OPENAI_API_KEY="k")
+    data = shown.as_data()
+    assert (data["healthy"], data["nextStep"], len(data["lines"])) == (True, None, len(shown.lines))
+    assert data["lines"][0] == {"part": "agent-ls", "name": "version", "text": "1.2.3", "level": "info"}
