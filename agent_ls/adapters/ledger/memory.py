@@ -11,12 +11,14 @@ from typing import TypeVar
 
 from agent_ls.adapters.ledger.handover import closed
 from agent_ls.adapters.ledger.places import (
+    NO_TEXT,
     Place,
     State,
     deleted,
     in_order,
     key_conflict,
     list_cursor,
+    newest_text,
     page_cursor,
     place_of,
     read_list_cursor,
@@ -44,6 +46,7 @@ class Kept:
     current: dict[str, AnyEntity] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
     updated: str = ""
+    text: tuple[int, str] = NO_TEXT
 
     def conversation(self, conversation_id: str) -> Conversation | None:
         found = self.current.get(conversation_id)
@@ -116,6 +119,8 @@ class MemoryLedger:
             kept = store.conversations.setdefault(commit.conversation_id, Kept())
             kept.events.extend(events)
             kept.updated = max(kept.updated, commit.at)
+            text = newest_text(event.entity for event in events)
+            kept.text = text if text[0] >= kept.text[0] else kept.text
             for event in events:
                 kept.current[event.entity.id] = event.entity
                 kept.places[event.entity.id] = place_of(event.entity)
@@ -182,9 +187,7 @@ class MemoryLedger:
         if kept is None or conversation is None:
             return None
         states = Counter(str(place.state) for place in kept.places.values() if place.state)
-        texts = [(place.ord, place.excerpt) for place in kept.places.values() if place.excerpt]
-        _, text = max(texts, default=(0, ""))
-        return summary(conversation, len(kept.events), text, states=states)
+        return summary(conversation, len(kept.events), kept.text[1], states=states)
 
     async def requests(self, workspace: str | None, conversation_id: str | None) -> Sequence[Request]:
         found = [

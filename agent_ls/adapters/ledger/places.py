@@ -1,6 +1,6 @@
 """Where an entity stands in the derived indices, the same for every engine.
 
-Owns what is indexed (place, state, excerpt), the cursors and how a summary is put together. Does not store anything.
+Owns what is indexed (place, state, newest text), the cursors and how a summary is put together. Stores nothing.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -18,6 +18,7 @@ from agent_ls.core.run import Run, RunStatus
 from agent_ls.ports.ledger import LedgerError, Receipt, Summary
 
 EXCERPT_LENGTH = 200
+NO_TEXT = (-1, "")
 
 
 class State(StrEnum):
@@ -37,7 +38,6 @@ class Place:
     kind: EventKind
     ord: int
     state: State | None = None
-    excerpt: str | None = None
 
 
 def place_of(entity: AnyEntity) -> Place:
@@ -49,10 +49,19 @@ def place_of(entity: AnyEntity) -> Place:
         case Attempt():
             return Place(entity.id, EventKind.ATTEMPT, entity.n)
         case Item():
-            return Place(entity.id, EventKind.ITEM, entity.ord, excerpt=_excerpt(entity))
+            return Place(entity.id, EventKind.ITEM, entity.ord)
         case Request():
             state = State.PENDING if entity.pending else None
             return Place(entity.id, EventKind.REQUEST, entity.number, state)
+
+
+def newest_text(entities: Iterable[AnyEntity]) -> tuple[int, str]:
+    """Place and beginning of the last answer among them, (-1, "") without one."""
+    newest = NO_TEXT
+    for entity in entities:
+        if isinstance(entity, Item) and entity.ord >= newest[0] and (text := _excerpt(entity)):
+            newest = entity.ord, text
+    return newest
 
 
 def in_order(entities: Iterable[AnyEntity]) -> list[AnyEntity]:
@@ -144,10 +153,10 @@ def _run_state(run: Run) -> State | None:
     return State.STOPPING if run.interrupt else State.ACTIVE
 
 
-def _excerpt(item: Item) -> str | None:
+def _excerpt(item: Item) -> str:
     if not isinstance(item.payload, AssistantMessage):
-        return None
-    return item.payload.text.strip()[:EXCERPT_LENGTH].encode("utf-8", "replace").decode() or None
+        return ""
+    return item.payload.text.strip()[:EXCERPT_LENGTH].encode("utf-8", "replace").decode()
 
 
 _RANK = {kind: rank for rank, kind in enumerate(EventKind)}

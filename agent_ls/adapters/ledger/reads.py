@@ -32,7 +32,7 @@ def load(db: Connection, conversation_id: str) -> Snapshot | None:
     seq = _seq(db, conversation_id)
     if seq is None:
         return None
-    rows = db.execute("SELECT kind, entity FROM current WHERE conversation_id = ?", (conversation_id,))
+    rows = db.execute(f"{_NEWEST} WHERE current.conversation_id = ?", (conversation_id,))
     return Snapshot(in_order(codec.decode(kind, entity) for kind, entity in rows), seq)
 
 
@@ -41,8 +41,8 @@ def head(db: Connection, conversation_id: str) -> Snapshot | None:
     if seq is None:
         return None
     rows = db.execute(
-        "SELECT kind, entity FROM current WHERE entity_id = :id"
-        " UNION ALL SELECT kind, entity FROM current WHERE conversation_id = :id AND state IS NOT NULL",
+        f"{_NEWEST} WHERE current.entity_id = :id"
+        f" UNION ALL {_NEWEST} WHERE current.conversation_id = :id AND current.state IS NOT NULL",
         {"id": conversation_id},
     )
     return Snapshot(in_order(codec.decode(kind, entity) for kind, entity in rows), seq)
@@ -59,8 +59,9 @@ def events(db: Connection, conversation_id: str, *, after: int, limit: int) -> S
 def page(db: Connection, conversation_id: str, *, before: str | None, limit: int) -> Page:
     limit = max(1, limit)
     rows = db.execute(
-        "SELECT ord, entity FROM current WHERE conversation_id = ? AND kind = 'item' AND ord < ?"
-        " ORDER BY ord DESC LIMIT ?",
+        "SELECT current.ord, event.entity FROM current JOIN event ON event.id = current.event"
+        " WHERE current.conversation_id = ? AND current.kind = 'item' AND current.ord < ?"
+        " ORDER BY current.ord DESC LIMIT ?",
         (conversation_id, _NO_END if before is None else read_page_cursor(before), limit + 1),
     ).fetchall()
     shown = rows[:limit]
@@ -69,7 +70,7 @@ def page(db: Connection, conversation_id: str, *, before: str | None, limit: int
 
 
 def find(db: Connection, entity_id: str) -> AnyEntity | None:
-    row = db.execute("SELECT kind, entity FROM current WHERE entity_id = ?", (entity_id,)).fetchone()
+    row = db.execute(f"{_NEWEST} WHERE current.entity_id = ?", (entity_id,)).fetchone()
     return codec.decode(*row) if row else None
 
 
@@ -98,9 +99,9 @@ def conversations(db: Connection, query: ListQuery) -> tuple[Sequence[Summary], 
 
 def summary(db: Connection, conversation_id: str) -> Summary | None:
     row = db.execute(_SUMMARY, {"id": conversation_id}).fetchone()
-    if row is None or row[1] is None:
+    if row is None or row[2] is None:
         return None
-    seq, entity, text = row
+    seq, text, entity = row
     states = dict(
         db.execute(
             "SELECT state, count(*) FROM current WHERE conversation_id = ? AND state IS NOT NULL GROUP BY state",
@@ -109,23 +110,24 @@ def summary(db: Connection, conversation_id: str) -> Summary | None:
     )
     conversation = codec.decode(EventKind.CONVERSATION, entity)
     assert isinstance(conversation, Conversation)
-    return make_summary(conversation, seq, text or "", states=states)
+    return make_summary(conversation, seq, text, states=states)
 
 
 def requests(db: Connection, workspace: str | None, conversation_id: str | None) -> Sequence[Request]:
     rows = db.execute(
-        "SELECT entity FROM current WHERE state = 'pending'"
-        " AND (:conversation IS NULL OR conversation_id = :conversation)"
-        " AND (:workspace IS NULL OR conversation_id IN"
-        "      (SELECT conversation_id FROM conversation WHERE workspace = :workspace)) ORDER BY ord, entity_id",
+        f"{_NEWEST} WHERE current.state = 'pending'"
+        " AND (:conversation IS NULL OR current.conversation_id = :conversation)"
+        " AND (:workspace IS NULL OR current.conversation_id IN"
+        "      (SELECT conversation_id FROM conversation WHERE workspace = :workspace))"
+        " ORDER BY current.ord, current.entity_id",
         {"workspace": workspace, "conversation": conversation_id},
     )
-    return [_request(entity) for (entity,) in rows]
+    return [_request(entity) for _, entity in rows]
 
 
 def request_by_number(db: Connection, number: int) -> Request | None:
-    row = db.execute("SELECT entity FROM current WHERE kind = 'request' AND ord = ?", (number,)).fetchone()
-    return _request(row[0]) if row else None
+    row = db.execute(f"{_NEWEST} WHERE current.kind = 'request' AND current.ord = ?", (number,)).fetchone()
+    return _request(row[1]) if row else None
 
 
 def receipt(db: Connection, command_id: str) -> Receipt | None:
@@ -191,6 +193,8 @@ def _request(entity: str) -> Request:
 
 _NO_END = (1 << 63) - 1
 
-_SUMMARY = """SELECT seq, (SELECT entity FROM current WHERE entity_id = :id),
-    (SELECT excerpt FROM current WHERE conversation_id = :id AND excerpt IS NOT NULL ORDER BY ord DESC LIMIT 1)
+_NEWEST = "SELECT current.kind, event.entity FROM current JOIN event ON event.id = current.event"
+
+_SUMMARY = """SELECT seq, text,
+    (SELECT event.entity FROM current JOIN event ON event.id = current.event WHERE current.entity_id = :id)
     FROM conversation WHERE conversation_id = :id"""

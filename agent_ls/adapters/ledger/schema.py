@@ -27,9 +27,9 @@ _TABLES = Migration(
     (
         "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
         """CREATE TABLE event (
-            conversation_id TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, fact TEXT NOT NULL,
-            entity_id TEXT NOT NULL, run_id TEXT, command_id TEXT, epoch INTEGER NOT NULL, at TEXT NOT NULL,
-            entity TEXT NOT NULL)""",
+            id INTEGER PRIMARY KEY, conversation_id TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL,
+            fact TEXT NOT NULL, entity_id TEXT NOT NULL, run_id TEXT, command_id TEXT, epoch INTEGER NOT NULL,
+            at TEXT NOT NULL, entity TEXT NOT NULL)""",
         "CREATE UNIQUE INDEX event_seq ON event (conversation_id, seq)",
         """CREATE TRIGGER event_is_never_changed BEFORE UPDATE ON event
             BEGIN SELECT RAISE(ABORT, 'an event is never changed'); END""",
@@ -37,23 +37,22 @@ _TABLES = Migration(
         """CREATE TRIGGER event_is_never_removed BEFORE DELETE ON event
             WHEN NOT EXISTS (SELECT 1 FROM tombstone WHERE conversation_id = OLD.conversation_id)
             BEGIN SELECT RAISE(ABORT, 'an event is never removed'); END""",
+        # Points to the newest event of the entity: a second copy of it would double what a commit writes.
         """CREATE TABLE current (
             entity_id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL, kind TEXT NOT NULL, ord INTEGER NOT NULL,
-            state TEXT, excerpt TEXT, entity TEXT NOT NULL)""",
+            state TEXT, event INTEGER NOT NULL) WITHOUT ROWID""",
         "CREATE INDEX current_place ON current (conversation_id, kind, ord)",
         "CREATE INDEX current_state ON current (conversation_id, state) WHERE state IS NOT NULL",
-        "CREATE INDEX current_excerpt ON current (conversation_id, ord) WHERE excerpt IS NOT NULL",
         "CREATE INDEX current_pending ON current (ord) WHERE state = 'pending'",
         "CREATE INDEX current_number ON current (ord) WHERE kind = 'request'",
-        # `updated` is the time of the newest commit: what moved last is listed first.
+        # `updated` is the time of the newest commit: what moved last is listed first. No index on it: each would be
+        # one more page for every commit to write, and a person has some thousands of these short rows at most.
         """CREATE TABLE conversation (
             conversation_id TEXT PRIMARY KEY, seq INTEGER NOT NULL, updated TEXT NOT NULL, workspace TEXT,
-            title TEXT, archived INTEGER) WITHOUT ROWID""",
-        "CREATE INDEX conversation_updated ON conversation (updated, conversation_id)",
+            title TEXT, archived INTEGER, text_ord INTEGER NOT NULL, text TEXT NOT NULL) WITHOUT ROWID""",
         """CREATE TABLE receipt (
             command_id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL, status TEXT NOT NULL, result TEXT NOT NULL
             ) WITHOUT ROWID""",
-        "CREATE INDEX receipt_conversation ON receipt (conversation_id)",
         "CREATE TABLE lease (boot_id TEXT PRIMARY KEY, expires_at REAL NOT NULL) WITHOUT ROWID",
         """CREATE TABLE claim (conversation_id TEXT PRIMARY KEY, owner TEXT, epoch INTEGER NOT NULL) WITHOUT ROWID""",
         """CREATE TABLE effect (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_ls.adapters.ledger import codec
-from agent_ls.adapters.ledger.places import deleted, key_conflict, place_of, stale_epoch, with_seq
+from agent_ls.adapters.ledger.places import deleted, key_conflict, newest_text, place_of, stale_epoch, with_seq
 from agent_ls.adapters.ledger.reads import receipt as read_receipt
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refusal
@@ -55,7 +55,7 @@ def append(db: Connection, prepared: Prepared) -> Committed | Refusal:
     ]
     if events:
         _write_events(db, prepared, events)
-        _write_current(db, prepared)
+        _write_current(db, events)
         _write_conversation(db, commit, last)
     _write_effects(db, commit)
     for event, encoded in zip(events, prepared.encoded, strict=True):
@@ -90,7 +90,7 @@ def delete(db: Connection, conversation_id: str, at: str) -> bool:
     if found is None:
         return False
     db.execute("INSERT INTO tombstone (conversation_id, at) VALUES (?, ?)", (conversation_id, at))
-    for table in ("event", "current", "effect", "receipt", "conversation"):
+    for table in ("current", "event", "effect", "receipt", "conversation"):
         db.execute(f"DELETE FROM {table} WHERE conversation_id = ?", (conversation_id,))
     db.execute("UPDATE claim SET owner = NULL WHERE conversation_id = ?", (conversation_id,))
     return True
@@ -145,22 +145,21 @@ def _write_events(db: Connection, prepared: Prepared, events: list[Event]) -> No
         )
         for event, encoded in zip(events, prepared.encoded, strict=True)
     ]  # fmt: skip
-    db.executemany("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    db.executemany("INSERT INTO event VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
-def _write_current(db: Connection, prepared: Prepared) -> None:
+def _write_current(db: Connection, events: list[Event]) -> None:
     """The newest state of each entity; of several facts about one only the last is written."""
-    commit = prepared.commit
     rows: dict[str, tuple[Any, ...]] = {}
     number = 0
-    for fact, encoded in zip(commit.facts, prepared.encoded, strict=True):
-        place = place_of(fact.entity)
+    for event in events:
+        place, conversation_id = place_of(event.entity), event.conversation_id
         rows[place.entity_id] = (
-            place.entity_id, commit.conversation_id, str(place.kind), place.ord,
-            place.state, place.excerpt, encoded.decode(),
+            place.entity_id, conversation_id, str(place.kind), place.ord, place.state,
+            conversation_id, event.seq,
         )  # fmt: skip
-        if isinstance(fact.entity, Request):
-            number = max(number, fact.entity.number)
+        if isinstance(event.entity, Request):
+            number = max(number, event.entity.number)
     db.executemany(_UPSERT_CURRENT, rows.values())
     if number:
         db.execute("UPDATE meta SET value = max(value, ?) WHERE key = 'last_number'", (number,))
@@ -170,7 +169,8 @@ def _write_conversation(db: Connection, commit: Commit, seq: int) -> None:
     found = [fact.entity for fact in commit.facts if isinstance(fact.entity, Conversation)]
     newest = found[-1] if found else None
     listed = (newest.workspace, newest.title.casefold(), newest.archived) if newest else (None, None, None)
-    db.execute(_UPSERT_CONVERSATION, (commit.conversation_id, seq, commit.at, *listed))
+    text = newest_text(fact.entity for fact in commit.facts)
+    db.execute(_UPSERT_CONVERSATION, (commit.conversation_id, seq, commit.at, *listed, *text))
 
 
 def _write_effects(db: Connection, commit: Commit) -> None:
@@ -189,13 +189,16 @@ _STANDING = """SELECT
     coalesce((SELECT seq FROM conversation WHERE conversation_id = :id), 0),
     (SELECT 1 FROM tombstone WHERE conversation_id = :id)"""
 
-_UPSERT_CURRENT = """INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?)
+_UPSERT_CURRENT = """INSERT INTO current VALUES (?, ?, ?, ?, ?,
+        (SELECT id FROM event WHERE conversation_id = ? AND seq = ?))
     ON CONFLICT (entity_id) DO UPDATE SET
-    ord = excluded.ord, state = excluded.state, excerpt = excluded.excerpt, entity = excluded.entity"""
+    ord = excluded.ord, state = excluded.state, event = excluded.event"""
 
 # Times never go back, so that a cursor of the list stays good when the wall clock is set back.
-_UPSERT_CONVERSATION = """INSERT INTO conversation VALUES (?, ?, ?, ?, ?, ?)
+_UPSERT_CONVERSATION = """INSERT INTO conversation VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (conversation_id) DO UPDATE SET
     seq = excluded.seq, updated = max(updated, excluded.updated),
     workspace = coalesce(excluded.workspace, workspace), title = coalesce(excluded.title, title),
-    archived = coalesce(excluded.archived, archived)"""
+    archived = coalesce(excluded.archived, archived),
+    text = CASE WHEN excluded.text_ord >= text_ord THEN excluded.text ELSE text END,
+    text_ord = max(text_ord, excluded.text_ord)"""
