@@ -1,0 +1,69 @@
+"""A conversation that uses the file tools on a real disk, and remembers what it has seen.
+
+Does not approve or lock anything; that is the runtime's.
+"""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agent_ls.adapters.host.files import DiskFiles
+from agent_ls.adapters.tools.edit import EditTool
+from agent_ls.adapters.tools.read import ReadTool
+from agent_ls.adapters.tools.write import WriteTool
+from agent_ls.core.items import ToolResult
+from agent_ls.ports.tools import Invalid, Prepared, Tool, ToolContext
+
+
+async def _keep(data: bytes) -> str:
+    raise AssertionError("file tools keep no blobs")
+
+
+@dataclass
+class Desk:
+    """`seen` grows with every result, as the ledger's does."""
+
+    root: Path
+    seen: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        files = DiskFiles()
+        self.tools: dict[str, Tool] = {tool.name: tool for tool in (ReadTool(files), WriteTool(files), EditTool(files))}
+
+    @property
+    def context(self) -> ToolContext:
+        root = os.path.realpath(self.root)
+        return ToolContext(
+            conversation_id="c",
+            item_id="i",
+            root=root,
+            cwd=root,
+            environment={},
+            seen=dict(self.seen),
+            spool=root,
+            emit=lambda text: None,
+            keep=_keep,
+        )
+
+    async def prepare(self, tool: str, **arguments: Any) -> Prepared | Invalid:
+        return await self.tools[tool].prepare(arguments, self.context)
+
+    async def prepared(self, tool: str, **arguments: Any) -> Prepared:
+        prepared = await self.prepare(tool, **arguments)
+        assert isinstance(prepared, Prepared), prepared
+        return prepared
+
+    async def refused(self, tool: str, **arguments: Any) -> str:
+        prepared = await self.prepare(tool, **arguments)
+        assert isinstance(prepared, Invalid), prepared
+        return prepared.message
+
+    async def run(self, prepared: Prepared) -> ToolResult:
+        result = await self.tools[prepared.tool].run(prepared, self.context)
+        if result.data is not None:
+            self.seen[result.data["uri"]] = result.data["hash"]
+        return result
+
+    async def use(self, tool: str, **arguments: Any) -> ToolResult:
+        return await self.run(await self.prepared(tool, **arguments))
