@@ -17,10 +17,6 @@ from agent_ls.config.secret import CommandKey, EnvironmentKey, KeyringKey, mask
 from agent_ls.config.settings import SECTIONS, Settings
 from agent_ls.core.errors import Refusal
 
-NETWORK_FILE_SYSTEMS: Final = frozenset(
-    {"9p", "afs", "beegfs", "ceph", "cifs", "davfs", "fuse.sshfs", "glusterfs", "gpfs", "lustre"}
-    | {"fuse.glusterfs", "nfs", "nfs4", "smb3", "smbfs", "vboxsf"}
-)
 ENVIRONMENT_READ: Final = ("AGENT_LS_STATE_DIR", "AGENT_LS_RUNTIME_DIR", "AGENT_LS_CONFIG", "AGENT_LS_LOG")
 
 
@@ -41,12 +37,13 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What was asked of the machine. `refused`: why settings could not be made (ConfigError)."""
+    """What was asked of the machine. `network`: type of the network file system that holds the state directory;
+    `refused`: why settings could not be made (ConfigError)."""
 
     version: str
     python: str
     sqlite: str
-    mounts: str = ""
+    network: str | None = None
     refused: str | None = None
 
 
@@ -83,28 +80,13 @@ def report(settings: Settings, facts: Facts, environ: Mapping[str, str] = os.env
     return Report(lines, (ready.hint or None) if isinstance(ready, Refusal) else None)
 
 
-def file_system_of(path: str, mounts: str) -> str | None:
-    """Type of the file system that holds this path, by the longest mount point above it; None: not known."""
-    best, kind = "", None
-    for line in mounts.splitlines():
-        parts = line.split(" ")
-        if len(parts) < 3:
-            continue
-        point = parts[1].replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
-        inside = path == point or path.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= len(best):
-            best, kind = point, parts[2]
-    return kind
-
-
 def _places(settings: Settings, facts: Facts, environ: Mapping[str, str]) -> Iterator[Line]:
     state = paths.state_dir(environ)
     yield Line("places", "socket", paths.socket_path(environ))
     yield Line("places", "state", state)
-    kind = file_system_of(os.path.realpath(state), facts.mounts)
-    if kind in NETWORK_FILE_SYSTEMS:
+    if facts.network is not None:
         advice = "the ledger needs a local disk: set AGENT_LS_STATE_DIR to a directory on one."
-        yield Line("places", "state", f"is on a network file system ({kind}); {advice}", Level.WARNING)
+        yield Line("places", "state", f"is on a network file system ({facts.network}); {advice}", Level.WARNING)
     if not _writable(state):
         advice = "cannot be written: set AGENT_LS_STATE_DIR to a directory of your own."
         yield Line("places", "state", advice, Level.PROBLEM)

@@ -5,15 +5,18 @@ A wrong value in [permissions] is a ConfigError; elsewhere it is left out and sa
 would drop rules in silence, so it is a `problem`: the daemon starts, nothing runs.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from agent_ls.config import checks
 from agent_ls.config.checks import Check, Wrong
+from agent_ls.config.names import meant, nearest
 from agent_ls.config.providers import ProviderOptions
+from agent_ls.config.rules import read_rules, rule_warnings
 from agent_ls.config.settings import SECTIONS, ConfigError
 from agent_ls.core.conversation import Mode
+from agent_ls.core.rules import Ruling, Scope
 
 TOP: Final[Mapping[str, Check]] = {"provider": checks.name, "mode": checks.one_of(*Mode)}
 SERVER_KEYS: Final = frozenset(
@@ -21,10 +24,8 @@ SERVER_KEYS: Final = frozenset(
 )
 """Keys of a provider that decide to whom and as whom we talk: with a wrong one the provider is not used at all."""
 
-TOOLS: Final = frozenset(
-    {"read", "write", "edit", "apply_patch", "glob", "grep", "shell", "shell_output", "shell_stop"}
-    | {"diagnostics", "symbols", "references", "ask", "todo", "plan", "task", "fetch"}
-)
+
+NOT_WITHOUT_RULES: Final = "Correct it and start again; agent-ls does not run without your rules."
 
 
 @dataclass(kw_only=True)
@@ -60,23 +61,6 @@ def checks_of(section: type) -> dict[str, Check]:
     return {each.name: each.metadata["check"] for each in fields(section)}
 
 
-def rule_warnings(rules: Iterable[str], where: str) -> list[str]:
-    """A rule for a tool that does not exist never fits, which a person who denied it has to know."""
-    unknown = [rule.partition("(")[0] for rule in rules]
-    return [
-        f"{where}: there is no tool `{tool}`, so this rule never fits.{_meant(nearest(tool, TOOLS))}"
-        for tool in unknown
-        if tool not in TOOLS and not tool.startswith("mcp__") and not tool.endswith("*")
-    ]
-
-
-def nearest(key: str, known: Iterable[str]) -> str | None:
-    from difflib import get_close_matches  # only needed when something is wrong
-
-    close = get_close_matches(key, sorted(known), n=1, cutoff=0.6)
-    return close[0] if close else None
-
-
 def _read_section(options: Options, section: str, value: Any) -> None:
     if not isinstance(value, dict):
         _wrong(options, section, Wrong("a table"))
@@ -95,16 +79,22 @@ def _take(options: Options, key: str, value: Any, *, check: Check) -> None:
         _wrong(options, key, checked)
         return
     options.values[key] = checked
-    if key.startswith("permissions."):
-        options.warnings += rule_warnings(checked, f"{options.path}: {key}")
+    section, _, verdict = key.partition(".")
+    if section == "permissions":
+        _check_rules(options, checked, Ruling(verdict))
+
+
+def _check_rules(options: Options, texts: tuple[str, ...], verdict: Ruling) -> None:
+    where = f"{options.path}: `permissions.{verdict}`"
+    rules = read_rules(texts, verdict, Scope.USER, origin=options.path)
+    if isinstance(rules, str):
+        raise ConfigError(f"{where}: {rules} {NOT_WITHOUT_RULES}")
+    options.warnings += rule_warnings(rules, where)
 
 
 def _wrong(options: Options, key: str, wrong: Wrong) -> None:
     if key.partition(".")[0] == "permissions":
-        raise ConfigError(
-            f"{options.path}: `{key}` should be {wrong.expected}. Correct it and start again; "
-            "agent-ls does not run without your rules."
-        )
+        raise ConfigError(f"{options.path}: `{key}` should be {wrong.expected}. {NOT_WITHOUT_RULES}")
     options.warnings.append(f"{options.path}: `{key}` should be {wrong.expected}; the default is used instead.")
 
 
@@ -147,7 +137,7 @@ def _unknown(options: Options, section: str, key: str) -> None:
         )
         return
     suggestion = _suggestion(section, key)
-    hint = _meant(suggestion) or f" Known here: {', '.join(_known_in(section))}."
+    hint = meant(suggestion) or f" Known here: {', '.join(_known_in(section))}."
     sentence = f"{options.path}: unknown key `{dotted if dotted.isprintable() else ascii(dotted)}`.{hint}"
     options.warnings.append(sentence)
     if section == "permissions" or suggestion == "permissions":
@@ -170,7 +160,3 @@ def _known_in(section: str) -> list[str]:
     if not section:
         return [*TOP, "providers", *SECTIONS]
     return list(checks_of(ProviderOptions if section.startswith("providers.") else SECTIONS[section]))
-
-
-def _meant(suggestion: str | None) -> str:
-    return f" Did you mean `{suggestion}`?" if suggestion else ""

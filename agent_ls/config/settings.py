@@ -6,15 +6,18 @@ Owns the names, defaults and checks of all keys (the checks stand beside the fie
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from agent_ls.config import checks
 from agent_ls.config.checks import setting
 from agent_ls.config.origin import Default, Origin
 from agent_ls.config.providers import WELL_KNOWN_SECRETS, Provider
+from agent_ls.config.rules import read_rules
 from agent_ls.config.secret import EnvironmentKey
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.rules import Rule, Ruling, Scope
 
 
 class ConfigError(Exception):
@@ -113,6 +116,16 @@ class Settings:
 
     def origin(self, key: str) -> Origin:
         return self.origins.get(key, Default())
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The person's own rules. They were checked when the file was read."""
+        return tuple(
+            rule
+            for verdict in Ruling
+            for rule in read_rules(getattr(self.permissions, verdict), verdict, Scope.USER, origin=self.path)
+            if isinstance(rule, Rule)
+        )
 
     def usable(self, name: str | None = None) -> Provider | Refusal:
         """The provider with this name (None: the one for new conversations), or why nothing can run on it."""

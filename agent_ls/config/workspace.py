@@ -13,7 +13,9 @@ from typing import Any, Final
 from agent_ls.config import checks
 from agent_ls.config.checks import Wrong
 from agent_ls.config.document import Broken, read_document
-from agent_ls.config.options import nearest, rule_warnings
+from agent_ls.config.names import nearest
+from agent_ls.config.rules import read_rules, rule_warnings
+from agent_ls.core.rules import Rule, Ruling, Scope
 
 FOLDER: Final = ".agent-ls"
 FILE: Final = "config.toml"
@@ -22,8 +24,7 @@ NARROWING: Final = ("ask", "deny")
 
 @dataclass(frozen=True, kw_only=True)
 class WorkspaceOptions:
-    ask: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
     warnings: tuple[str, ...] = ()
     problem: str | None = None
 
@@ -59,7 +60,7 @@ def _narrowing(document: Mapping[str, Any], path: str) -> WorkspaceOptions:
     if not isinstance(permissions, dict):
         return _unreadable(f"{path}: `permissions` should be a table.")
     warnings = [_only_narrowing(path, key) for key in refused]
-    taken: dict[str, tuple[str, ...]] = {}
+    taken: list[Rule] = []
     for key, value in permissions.items():
         if key not in NARROWING:
             if nearest(key, ("allow", *NARROWING)) in NARROWING:
@@ -69,9 +70,12 @@ def _narrowing(document: Mapping[str, Any], path: str) -> WorkspaceOptions:
         checked = checks.rules(value)
         if isinstance(checked, Wrong):
             return _unreadable(f"{path}: `permissions.{key}` should be {checked.expected}.")
-        taken[key] = checked
-        warnings += rule_warnings(checked, f"{path}: permissions.{key}")
-    return WorkspaceOptions(ask=taken.get("ask", ()), deny=taken.get("deny", ()), warnings=tuple(warnings))
+        rules = read_rules(checked, Ruling(key), Scope.WORKSPACE, origin=path)
+        if isinstance(rules, str):
+            return _unreadable(f"{path}: `permissions.{key}`: {rules}")
+        taken += rules
+        warnings += rule_warnings(rules, f"{path}: `permissions.{key}`")
+    return WorkspaceOptions(rules=tuple(taken), warnings=tuple(warnings))
 
 
 def _only_narrowing(path: str, key: str) -> str:

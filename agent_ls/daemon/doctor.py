@@ -8,11 +8,12 @@ import platform
 from collections.abc import Mapping
 
 from agent_ls import paths
-from agent_ls.adapters.host.machine import mounts, sqlite_version
+from agent_ls.adapters.host.machine import sqlite_version
 from agent_ls.adapters.host.probe import local_models
 from agent_ls.config.doctor import Facts, Report, report
 from agent_ls.config.load import load
 from agent_ls.config.settings import ConfigError, Settings
+from agent_ls.daemon.filesystem import network_filesystem
 from agent_ls.version import __version__
 
 
@@ -27,7 +28,7 @@ def examine(environ: Mapping[str, str] = os.environ) -> Report:
         version=__version__,
         python=platform.python_version(),
         sqlite=sqlite_version(),
-        mounts=mounts(),
+        network=network_filesystem(paths.state_dir(environ)),
         refused=refused,
     )
     return report(settings, facts, environ)

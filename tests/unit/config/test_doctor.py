@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_ls.config.doctor import Facts, Level, Line, Report, file_system_of, report
+from agent_ls.config.doctor import Facts, Level, Line, Report, report
 from agent_ls.config.load import load
 from agent_ls.config.settings import Settings
 
@@ -96,11 +96,8 @@ def test_refused_settings_are_shown_once(home: Home) -> None:
 
 
 def test_a_state_directory_on_a_network_is_warned_of(home: Home) -> None:
-    facts = Facts(version="1", python="3", sqlite="3", mounts="/dev/sda / ext4 rw 0 0\nnas:/x /tmp nfs4 rw 0 0\n")
-    state = Path(home.environ["AGENT_LS_STATE_DIR"])
-    mounted = facts.mounts.replace("/tmp", str(state.parent))
-    shown = home.report(facts=Facts(version="1", python="3", sqlite="3", mounts=mounted))
-    assert "is on a network file system (nfs4)" in shown.text()
+    facts = Facts(version="1", python="3", sqlite="3", network="nfs4")
+    assert "is on a network file system (nfs4)" in home.report(facts=facts).text()
     assert "network file system" not in home.report().text()
 
 
@@ -108,19 +105,6 @@ def test_a_state_directory_below_a_file_cannot_be_written(home: Home, tmp_path: 
     (tmp_path / "file").write_text("")
     shown = home.report(AGENT_LS_STATE_DIR=str(tmp_path / "file" / "state"))
     assert "cannot be written" in shown.text()
-
-
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [("/", "ext4"), ("/home/me", "nfs"), ("/homework", "ext4"), ("/mnt/a b/x", "cifs"), ("/mnt/ab", "ext4")],
-)
-def test_the_longest_mount_point_decides(path: str, kind: str) -> None:
-    mounts = "/dev/sda / ext4 rw 0 0\nnas:/h /home nfs rw 0 0\nnas:/m /mnt/a\\040b cifs rw 0 0\nodd\n"
-    assert file_system_of(path, mounts) == kind
-
-
-def test_without_a_list_of_mounts_the_file_system_is_unknown() -> None:
-    assert file_system_of("/", "") is None
 
 
 def test_the_report_as_data_holds_every_line(home: Home) -> None:

@@ -22,6 +22,7 @@ from agent_ls.config.settings import (
 )
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.rules import Rule, Ruling, Scope
 from tests.unit.config.home import Home
 
 SAMPLE = """
@@ -134,7 +135,7 @@ def test_a_named_file_that_is_not_there_is_said(home: Home) -> None:
         ('[hooks]\npre_tool = ["./check"]', "[hooks] are not built yet; pre_tool is not run."),
         (
             '[permissions]\ndeny = ["shel(rm *)"]',
-            "permissions.deny: there is no tool `shel`, so this rule never fits. Did you mean `shell`?",
+            "`permissions.deny`: there is no tool `shel`, so this rule never fits. Did you mean `shell`?",
         ),
     ],
 )
@@ -179,10 +180,12 @@ def test_a_wrong_value_leaves_the_default_and_says_so(home: Home, text: str, key
         '[permissions]\ndeny = ["shell(git status"]',
         '[permissions]\ndeny = ["shell()"]',
         '[permissions]\nask = ["git status"]',
+        '[permissions]\ndeny = ["read(../secret)"]',
+        '[permissions]\nallow = ["shell(a; b)"]',
     ],
 )
 def test_a_wrong_value_in_permissions_refuses_to_start(home: Home, text: str) -> None:
-    with pytest.raises(ConfigError, match=r"config\.toml: `permissions.*` should be .+\. Correct it"):
+    with pytest.raises(ConfigError, match=r"config\.toml: `permissions.*`.+ Correct it"):
         home.settings(text)
 
 
@@ -227,6 +230,15 @@ def test_a_key_in_a_broken_file_is_not_repeated(home: Home) -> None:
     settings = home.settings("[providers.x]\napi_key = sk-topsecret-123456\n")
     assert settings.problem is not None
     assert "topsecret" not in settings.problem
+
+
+def test_rules_are_read_with_their_file(home: Home) -> None:
+    settings = home.settings('[permissions]\ndeny = ["fetch"]\nallow = ["shell(git status)", "read"]')
+    assert settings.rules == (
+        Rule(Ruling.ALLOW, "shell(git status)", Scope.USER, str(home.file)),
+        Rule(Ruling.ALLOW, "read", Scope.USER, str(home.file)),
+        Rule(Ruling.DENY, "fetch", Scope.USER, str(home.file)),
+    )
 
 
 def test_a_byte_order_mark_is_no_trouble(home: Home) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent_ls.config.workspace import WorkspaceOptions, load_workspace
+from agent_ls.core.rules import Rule, Ruling, Scope
 
 
 def write(root: Path, text: str | bytes) -> Path:
@@ -25,8 +26,10 @@ def test_a_workspace_without_a_file_adds_nothing(tmp_path: Path) -> None:
 
 
 def test_a_workspace_narrows(tmp_path: Path) -> None:
-    write(tmp_path, '[permissions]\nask = ["edit(src/**)"]\ndeny = ["shell(rm *)"]')
-    assert load_workspace(tmp_path) == WorkspaceOptions(ask=("edit(src/**)",), deny=("shell(rm *)",))
+    path = write(tmp_path, '[permissions]\nask = ["edit(src/**)"]\ndeny = ["shell(rm *)"]')
+    asked = Rule(Ruling.ASK, "edit(src/**)", Scope.WORKSPACE, str(path))
+    denied = Rule(Ruling.DENY, "shell(rm *)", Scope.WORKSPACE, str(path))
+    assert load_workspace(tmp_path) == WorkspaceOptions(rules=(asked, denied))
 
 
 @pytest.mark.parametrize(
@@ -52,6 +55,7 @@ def test_everything_else_is_ignored_and_said(tmp_path: Path, text: str, key: str
     [
         "permissions = 1",
         '[permissions]\ndeny = "shell"',
+        '[permissions]\ndeny = ["shell("]',
         '[permissions]\ndney = ["shell"]',
         "[permissions",
         b"\xff",
@@ -76,4 +80,4 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     (root / ".agent-ls").mkdir()
     (root / ".agent-ls" / "config.toml").symlink_to(target)
     by_file = load_workspace(root)
-    assert [(found.deny, ends(found.problem)) for found in (by_folder, by_file)] == [((), True), ((), True)]
+    assert [(found.rules, ends(found.problem)) for found in (by_folder, by_file)] == [((), True), ((), True)]
