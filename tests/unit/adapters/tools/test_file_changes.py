@@ -126,6 +126,19 @@ async def test_somebody_elses_change_before_the_run_is_kept(desk: Desk, tool: st
     assert (file.read_bytes(), os.listdir(desk.root)) == (b"a\nb\nmine\n", ["f"])
 
 
+async def test_a_rewrite_decided_on_before_a_later_read_does_not_bury_what_was_read(desk: Desk) -> None:
+    file = await opened(desk, b"a\n")
+    prepared = await desk.prepared("write", path="f", content="b\n")
+    file.write_bytes(b"a\nmine\n")
+    await desk.use("read", path="f")
+    result = await desk.run(prepared)
+    assert (result.status, result.output) == (
+        ResultStatus.ERROR,
+        "stale: f is not what it was when this was decided on; read it again",
+    )
+    assert file.read_bytes() == b"a\nmine\n"
+
+
 async def test_two_edits_of_one_batch_both_land(desk: Desk) -> None:
     file = await opened(desk, b"a\nb\n")
     first = await desk.prepared("edit", **replacing("a", "A"))
