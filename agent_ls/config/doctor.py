@@ -38,12 +38,14 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """What was asked of the machine. `network`: type of the network file system that holds the state directory;
+    `silent`: local base URLs where nothing listens;
     `refused`: why settings could not be made (ConfigError)."""
 
     version: str
     python: str
     sqlite: str
     network: str | None = None
+    silent: frozenset[str] = frozenset()
     refused: str | None = None
 
 
@@ -71,7 +73,7 @@ def report(settings: Settings, facts: Facts, environ: Mapping[str, str] = os.env
         Line("agent-ls", "sqlite", facts.sqlite),
         *_places(settings, facts, environ),
         *_configuration(settings, facts),
-        *_providers(settings),
+        *_providers(settings, facts.silent),
         _default(settings, ready),
         *_values(settings),
     )
@@ -107,10 +109,12 @@ def _configuration(settings: Settings, facts: Facts) -> Iterator[Line]:
             yield Line("configuration", "warning", warning, Level.WARNING)
 
 
-def _providers(settings: Settings) -> Iterator[Line]:
+def _providers(settings: Settings, silent: frozenset[str]) -> Iterator[Line]:
     for provider in settings.providers.values():
-        level = Level.OK if provider.problem is None else Level.WARNING
-        yield Line("providers", provider.name, _described(provider), level)
+        down = provider.base_url in silent
+        level = Level.OK if provider.problem is None and not down else Level.WARNING
+        said = f"{_described(provider)}. Nothing listens there: start this server." if down else _described(provider)
+        yield Line("providers", provider.name, said, level)
     absent = [each.name for each in LOCAL if each.name not in settings.providers]
     if absent:
         yield Line("providers", "not running", f"{', '.join(absent)} (looked for on loopback)")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from agent_ls import paths
 from agent_ls.adapters.host.machine import sqlite_version
-from agent_ls.adapters.host.probe import local_models
+from agent_ls.adapters.host.probe import listening, local_models
 from agent_ls.config.doctor import Facts, Report, report
 from agent_ls.config.load import load
 from agent_ls.config.settings import ConfigError, Settings
@@ -24,11 +24,13 @@ def examine(environ: Mapping[str, str] = os.environ) -> Report:
     except ConfigError as error:
         refused = str(error)
         settings = Settings(path=paths.config_path(environ), problem=refused)
+    local = [each.base_url for each in settings.providers.values() if each.base_url and each.is_local]
     facts = Facts(
         version=__version__,
         python=platform.python_version(),
         sqlite=sqlite_version(),
         network=network_filesystem(paths.state_dir(environ)),
+        silent=frozenset(local) - listening(local),
         refused=refused,
     )
     return report(settings, facts, environ)

@@ -6,6 +6,7 @@ Blocking: an event loop calls it in a thread.
 
 import http.client
 import json
+import socket
 from collections.abc import Mapping, Sequence
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -35,6 +36,21 @@ def local_models(base_urls: Sequence[str], limit_s: float = LIMIT_S) -> Mapping[
         if models is not None:
             found[base_url] = models
     return {base_url: found[base_url] for base_url in base_urls if base_url in found}
+
+
+def listening(base_urls: Sequence[str], limit_s: float = LIMIT_S) -> frozenset[str]:
+    """Those where something takes connections, whatever it is; for addresses on loopback, which answer at once."""
+    return frozenset(base_url for base_url in base_urls if _connects(base_url, limit_s))
+
+
+def _connects(base_url: str, limit_s: float) -> bool:
+    parts = urlsplit(base_url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname or "", port), limit_s).close()
+    except OSError:
+        return False
+    return True
 
 
 def _ask(base_url: str, limit_s: float, answers: SimpleQueue[Answer]) -> None:
