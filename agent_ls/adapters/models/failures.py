@@ -75,7 +75,10 @@ class Spoken:
     @property
     def address(self) -> str:
         """The base URL without name and password."""
-        parts = urlsplit(self.base_url)
+        try:
+            parts = urlsplit(self.base_url)
+        except ValueError:
+            return "(an address that is none)"
         return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 

@@ -28,7 +28,7 @@ LARGEST_LIST: Final = 16 * 1024 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class HttpLimits:
-    """Seconds. First byte: of the body, from when the request is sent; a local server may be loading its model then.
+    """Seconds. First byte: of the body, from the start on; a local server may be loading its model then.
 
     `pings_only_s`: how long signs of life without any event of the answer are believed. `tail_s`: how long counts may
     follow a whole answer; `drain_s`: how long the end of the body may follow its last event.
@@ -94,11 +94,12 @@ class ModelHttp:
                 ) as response:
                     if response.status_code != httpx.codes.OK:
                         return await _refused(response, spoken)
+                    clock.answered = True
                     await self._read(response, decoder, emit=emit, clock=clock)
             except (httpx.TransportError, httpx.InvalidURL, httpx.DecodingError) as error:
                 if decoder.settled:
                     return decoder.end()
-                if clock.heard or isinstance(error, httpx.DecodingError):
+                if clock.answered:
                     return decoder.end(cut_by=_words(error))
                 return broken(error, spoken, limits=self._limits)
             return decoder.end()
@@ -165,17 +166,18 @@ class _Deadlines:
         self._scope = scope
         self._limits = limits
         first = limits.local_first_byte_s if local else limits.first_byte_s
-        self.heard = False
+        self.answered = False  # with a status, though perhaps no byte of a body yet
+        self._heard = False
         self.complaint = f"did not begin to answer within {first:g} s"
         self._progress = anyio.current_time()
-        scope.deadline = self._progress + limits.connect_s + first
+        scope.deadline = self._progress + first
 
     def life(self, *, progress: bool) -> None:
         now = anyio.current_time()
         limits = self._limits
-        if progress or not self.heard:
+        if progress or not self._heard:
             self._progress = now
-        self.heard = True
+        self._heard = True
         idle, believed = now + limits.idle_s, self._progress + limits.pings_only_s
         if idle <= believed:
             self.complaint = f"fell silent for {limits.idle_s:g} s"
@@ -185,12 +187,19 @@ class _Deadlines:
             self._scope.deadline = believed
 
     def wait(self, seconds: float) -> None:
-        self.heard = True
         self._scope.deadline = anyio.current_time() + seconds
 
 
+def host_of(url: str) -> str:
+    """Empty for an address that is none: what is wrong with it is told when it is used."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
 def is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
+    host = host_of(url)
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -6,12 +6,11 @@ Trouble with the server is a Failure value, cancellation passes, the rest is our
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
-from urllib.parse import urlsplit
 
 from agent_ls.adapters.models.chat_decode import ChatDecoder
 from agent_ls.adapters.models.chat_encode import encode
 from agent_ls.adapters.models.failures import Spoken, nonsense
-from agent_ls.adapters.models.http import HttpLimits, ModelHttp, is_loopback
+from agent_ls.adapters.models.http import HttpLimits, ModelHttp, host_of, is_loopback
 from agent_ls.ports.provider import Cause, Emit, Failure, ModelRequest, Reply
 
 OFFICIAL_HOST: Final = "api.openai.com"
@@ -39,7 +38,7 @@ class OpenAIChatModel:
         self._key_source = key_source
         self._own_authorization = any(header.lower() == "authorization" for header in headers or {})
         self._local = is_loopback(base_url)
-        self._official = urlsplit(base_url).hostname == OFFICIAL_HOST
+        self._official = host_of(base_url) == OFFICIAL_HOST
 
     async def call(self, request: ModelRequest, emit: Emit) -> Reply | Failure:
         spoken = self._spoken(request.model)

@@ -1,0 +1,216 @@
+"""Each model wire against the scripted server: what streams do on a real connection."""
+
+import os
+from collections.abc import Callable
+
+import anyio
+import pytest
+
+from agent_ls.core.items import Block, Usage
+from agent_ls.ports.provider import (
+    AssistantTurn,
+    CallFrame,
+    CallPart,
+    Cause,
+    Failure,
+    Frame,
+    Model,
+    ReasoningPart,
+    Reply,
+    ResultPart,
+    ResultsTurn,
+    Stop,
+    TextFrame,
+    TextPart,
+)
+from agent_ls.testing.model_scenario import (
+    Cut,
+    Gate,
+    Raw,
+    Say,
+    Silence,
+    Think,
+    Tokens,
+    UseTool,
+    Wait,
+    reply,
+    say,
+)
+from agent_ls.testing.model_server import serve_model
+from tests.contract.model_line import WIRES, asked, line, stream, user
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=sorted(WIRES))
+def wire(request: pytest.FixtureRequest) -> Callable[..., Model]:
+    return WIRES[request.param]
+
+
+async def test_a_whole_answer_with_all_that_can_be_in_it(wire: Callable[..., Model]) -> None:
+    answer = reply(
+        Think("hm", 1),
+        Say("I read.", 3),
+        UseTool("read", {"path": "a"}, "c1", 4),
+        UseTool("read", {}, "c2"),
+        usage=Tokens(12, 3, 4),
+    )
+    async with line(wire, answer) as to:
+        assert await to.reply() == Reply(
+            (
+                ReasoningPart("hm", {"field": "reasoning_content"}),
+                TextPart("I read."),
+                CallPart("c1", "read", '{"path": "a"}'),
+                CallPart("c2", "read", "{}"),
+            ),
+            Stop.TOOL_CALLS,
+            Usage(input_tokens=8, output_tokens=3, cache_read_tokens=4),
+            "scripted-1",
+        )
+        assert [frame for frame in to.frames if frame.part == 1] == [
+            TextFrame(1, "I r"),
+            TextFrame(1, "ead"),
+            TextFrame(1, "."),
+        ]
+        assert "".join(frame.delta for frame in to.frames if frame.part == 2) == '{"path": "a"}'
+        assert all(isinstance(frame, CallFrame) for frame in to.frames if frame.part > 1)
+
+
+@pytest.mark.parametrize("fragment", [1, 2, 3, 7])
+async def test_bytes_may_be_cut_anywhere(wire: Callable[..., Model], fragment: int) -> None:
+    async with line(wire, stream(Say("北京🌍ä\u2028!"), fragment=fragment)) as to:
+        assert (await to.reply()).parts == (TextPart("北京🌍ä\u2028!"),)
+
+
+async def test_keep_alives_do_no_harm(wire: Callable[..., Model]) -> None:
+    pings = Raw(b"id: 7\n\n: ping\n\nevent: ping\n\nevent: keepalive\ndata:\n\ndata: : keepalive\n\n")
+    async with line(wire, stream(pings, Say("a"), pings, Say("b"), pings)) as to:
+        assert (await to.reply()).parts == (TextPart("ab"),)
+
+
+async def test_a_call_without_arguments_goes_back_as_an_empty_object(wire: Callable[..., Model]) -> None:
+    async with line(wire, reply(UseTool("read", "", "c1")), say("ok")) as to:
+        first = await to.reply()
+        assert first.parts == (CallPart("c1", "read", ""),)
+        assert await to.reply(user(), AssistantTurn(first.parts), ResultsTurn((ResultPart("c1", "r"),)))
+        assert to.server.refused == []
+        assert '"arguments": "{}"' in repr(to.server.requests[1].body).replace("'", '"')
+
+
+async def test_ids_that_a_server_uses_twice_are_told_apart_by_their_place(wire: Callable[..., Model]) -> None:
+    twice = reply(UseTool("read", {"a": 1}, "call_0"), UseTool("read", {"a": 2}, "call_0"))
+    async with line(wire, twice, say("ok")) as to:
+        first = await to.reply()
+        assert first.parts == (CallPart("call_0", "read", '{"a": 1}'), CallPart("call_0", "read", '{"a": 2}'))
+        # Ids of ours in the history, as the ring gives them.
+        ours = tuple(
+            CallPart(f"o{place}", part.name, part.arguments)
+            for place, part in enumerate(first.parts)
+            if isinstance(part, CallPart)
+        )
+        results = ResultsTurn((ResultPart("o0", "one"), ResultPart("o1", "two")))
+        assert (await to.reply(user(), AssistantTurn(ours), results)).parts == (TextPart("ok"),)
+        assert to.server.requests[1].results == (("o0", "one"), ("o1", "two"))
+
+
+@pytest.mark.parametrize("how", [{"stop": ""}, {"done": False}])
+async def test_either_end_of_an_answer_is_enough(wire: Callable[..., Model], how: dict[str, object]) -> None:
+    async with line(wire, stream(Say("a"), **how)) as to:
+        assert (await to.reply()).parts == (TextPart("a"),)
+
+
+@pytest.mark.parametrize("until_close", [True, False])
+@pytest.mark.parametrize("reset", [True, False])
+async def test_an_answer_without_its_end_was_cut(wire: Callable[..., Model], *, reset: bool, until_close: bool) -> None:
+    gate = Gate()
+    async with line(wire, stream(Say("a"), Wait(gate), Cut(reset), until_close=until_close)) as to:
+
+        def emit(frame: Frame) -> None:
+            to.frames.append(frame)
+            gate.open()
+
+        with anyio.fail_after(5):
+            failure = await to.model.call(asked(), emit)
+        assert isinstance(failure, Failure)
+        assert (failure.cause, failure.shown, to.frames) == (Cause.CUT, True, [TextFrame(0, "a")])
+
+
+async def test_a_stream_without_anything_was_cut_and_nothing_was_shown(wire: Callable[..., Model]) -> None:
+    async with line(wire, stream(Cut())) as to:
+        failure = await to.failure()
+        assert (failure.cause, failure.shown) == (Cause.CUT, False)
+
+
+async def test_counts_alone_in_a_chunk_are_no_answer_and_no_fault(wire: Callable[..., Model]) -> None:
+    odd = Raw(
+        b'data: {"choices":[]}\n\ndata: {"id":"x"}\n\ndata: {"choices":[{"delta":{"content":""}}],"usage":null}\n\n'
+    )
+    async with line(wire, stream(odd, Say("a"), odd, usage=Tokens(7, 2))) as to:
+        assert await to.reply() == Reply(
+            (TextPart("a"),), Stop.END_TURN, Usage(input_tokens=7, output_tokens=2), "scripted-1"
+        )
+
+
+async def test_a_whole_answer_does_not_wait_for_a_server_that_keeps_the_line_open(wire: Callable[..., Model]) -> None:
+    done = Raw(b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')
+    async with line(wire, stream(Say("a"), done, Silence())) as to:
+        with anyio.fail_after(2):
+            assert (await to.reply()).parts == (TextPart("a"),)
+
+
+async def test_empty_texts_and_images_of_results_are_carried_legally(wire: Callable[..., Model]) -> None:
+    image = Block(type="image", mime_type="image/png", data="AAAA")
+    async with line(wire, say("ok")) as to:
+        calls = AssistantTurn((TextPart("\n"), CallPart("c1", "read", "{}"), CallPart("c2", "read", "")))
+        results = ResultsTurn((ResultPart("c1", "", images=(image,)), ResultPart("c2", "b")))
+        await to.reply(user(" "), calls, results, user("also do X"))
+        assert to.server.refused == []
+        assert to.server.requests[0].last_user_text.endswith("also do X")
+
+
+async def test_a_tool_that_nobody_offered_comes_back_as_the_model_named_it(wire: Callable[..., Model]) -> None:
+    names = ["read_file", "Bash ", "functions.bash", "../edit"]
+    shown = 'Like this:\n```json\n{"name": "shell", "arguments": {}}\n```'
+    async with line(wire, reply(*(UseTool(name) for name in names)), say(shown)) as to:
+        assert [part.name for part in (await to.reply()).parts if isinstance(part, CallPart)] == names
+        assert (await to.reply()).parts == (TextPart(shown),)
+
+
+async def test_cancelling_in_mid_stream_closes_the_connection(wire: Callable[..., Model]) -> None:
+    async with line(wire, stream(Say("a"), Silence()), say("b")) as to:
+        shown = anyio.Event()
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as group:
+                group.start_soon(to.model.call, asked(), lambda _: shown.set())
+                await shown.wait()
+                group.cancel_scope.cancel()
+            await to.server.until(lambda: to.server.abandoned == 1)
+        assert (await to.reply()).parts == (TextPart("b"),)
+
+
+async def test_two_hundred_calls_use_one_connection_and_leak_nothing(wire: Callable[..., Model]) -> None:
+    async with line(wire, *(say("a") for _ in range(201))) as to:
+        await to.reply()
+        before = len(os.listdir("/dev/fd"))
+        for _ in range(200):
+            await to.reply()
+        assert len(os.listdir("/dev/fd")) == before
+        assert to.server.connections == 1
+
+
+async def test_many_calls_at_once_do_not_mix(wire: Callable[..., Model]) -> None:
+    async with serve_model(lambda request: say(request.last_user_text, size=1)) as server:
+        model = wire(name="mine", base_url=server.base_url)
+        heard: dict[int, str] = {}
+
+        async def call(number: int) -> None:
+            result = await model.call(asked(user(f"number {number}")), lambda _: None)
+            assert isinstance(result, Reply)
+            heard[number] = "".join(part.text for part in result.parts if isinstance(part, TextPart))
+
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as group:
+                for number in range(30):
+                    group.start_soon(call, number)
+        await model.close()
+        assert heard == {number: f"number {number}" for number in range(30)}
