@@ -215,7 +215,7 @@ class MemoryLedger:
         return self._open().blobs.get(digest)
 
     def keep_partial(self, conversation_id: str, item_id: str, text: str) -> None:
-        self.store.partials.setdefault(conversation_id, {})[item_id] = text
+        self.store.partials.setdefault(conversation_id, {})[item_id] = text.encode("utf-8", "replace").decode()
 
     async def partials(self, conversation_id: str) -> dict[str, str]:
         return dict(self._open().partials.get(conversation_id, {}))
