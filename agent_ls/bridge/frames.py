@@ -70,7 +70,7 @@ class FrameSplitter:
         if end < 0:
             name = line.partition(b":")[0].rstrip(b"\r")
             if name and not _named(name):
-                self._lose("a header line does not begin with a name")
+                self._lose(_NO_FIELD)
             return False
         del self._buffer[: end + 1]
         line = line.removesuffix(b"\r")
@@ -82,7 +82,7 @@ class FrameSplitter:
     def _field(self, line: bytes) -> bool:
         name, colon, value = line.partition(b":")
         if not colon or not _named(name):
-            return self._lose("a line where a header should be is not `Name: value`")
+            return self._lose(_NO_FIELD)
         if name.lower() != b"content-length":
             return True
         value = value.strip()
@@ -114,6 +114,9 @@ class FrameSplitter:
 
 def frame(body: bytes) -> bytes:
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+_NO_FIELD = "a line where a header should be is not `Name: value`"
 
 
 def _named(name: bytes) -> bool:

@@ -5,7 +5,8 @@ the daemon ends (lifecycle).
 
 The race, as in tmux: connect, take the lock, connect again, unlink a dead socket, bind. The lock is held as long as
 the daemon lives, so whoever holds it knows that a socket of this state directory is dead. A socket that another
-state's daemon holds at the usual path is left to it, and another name is taken, which the lock tells clients.
+state's daemon holds at the usual path is left to it, as is a file that is no socket: another name is taken, which the
+lock tells clients.
 """
 
 import fcntl
@@ -204,23 +205,21 @@ def _same_file(lock: int, path: str) -> bool:
 
 
 def _free_path(env: Mapping[str, str], state: str) -> str:
-    """Where to listen: nothing there, or a dead socket of ours, which is unlinked."""
+    """Where to listen: nothing there, or a dead socket of ours, which is unlinked. Nothing else is touched."""
     usual = paths.socket_path(env)
-    if paths.serves_other_state(usual, env) and _answers(usual):
-        mark = zlib.crc32(os.fsencode(os.path.realpath(state)))
-        usual = os.path.join(os.path.dirname(usual), f"daemon-{mark:08x}.sock")
-    try:
-        found = os.lstat(usual)
-    except FileNotFoundError:
-        return usual
-    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
-        raise CannotListen(f"{usual} is in the way and is not a socket of yours. Move it away and start again.")
-    if _answers(usual):
-        raise CannotListen(
-            f"Something else answers at {usual}. End it, or set AGENT_LS_RUNTIME_DIR to another directory."
-        )
-    os.unlink(usual)
-    return usual
+    mark = zlib.crc32(os.fsencode(os.path.realpath(state)))
+    # No longer than the usual name: the length of a socket's path is limited.
+    other = os.path.join(os.path.dirname(usual), f"{mark:08x}.s")
+    for path in (usual, other):
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            return path
+        if stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid() and not _answers(path):
+            os.unlink(path)
+            return path
+        log.warning("%s is in the way: it is not a dead socket of ours, and is left alone", path)
+    raise CannotListen(f"{usual} is in the way and is not a socket of agent-ls. Move it away and start again.")
 
 
 def _answers(path: str) -> bool:

@@ -67,6 +67,7 @@ class Connection:
         self._initialized = False
         self._shut = False
         self._ended = "stopped"
+        self._after_reply: list[Callable[[], None]] = []
 
     async def on_initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         """The result of `initialize`. Nothing else is read before it is there, so it must not take long."""
@@ -101,6 +102,10 @@ class Connection:
                 await self._incoming.idle()
                 await self.outbound.drained()
             tasks.cancel_scope.cancel()
+
+    def after_reply(self, work: Callable[[], None]) -> None:
+        """Do `work` once the reply of the handler that asks for it is queued. That handler must not wait any more."""
+        self._after_reply.append(work)
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
         self.outbound.put({"jsonrpc": "2.0", "method": method, "params": params})
@@ -238,6 +243,9 @@ class Connection:
         finally:
             self._settle(entry, answer)
             self._incoming.ended(entry)
+            waiting, self._after_reply = self._after_reply, []
+            for work in waiting:
+                work()
         self._start(tasks)
 
     # Writing

@@ -1,25 +1,40 @@
 """The bridge starts in an instant because it loads the standard library and nothing else."""
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import ROOT, tree
-
-ALLOWED_OF_OURS = {"bridge": {"agent_ls.paths"}, "paths": set[str]()}
+from tests.architecture.source import ROOT, relative, tree
 
 
-@pytest.mark.parametrize("name", sorted(ALLOWED_OF_OURS))
-def test_it_imports_only_the_standard_library_and_paths(name: str) -> None:
-    path = ROOT / "agent_ls" / f"{name}.py"
-    if not path.exists():
-        pytest.skip(f"{name}.py is not written yet")
+@pytest.mark.parametrize(
+    ("path", "ours"),
+    [
+        ("agent_ls/paths.py", ()),
+        *(
+            (relative(path), ("agent_ls.paths", "agent_ls.bridge"))
+            for path in sorted((ROOT / "agent_ls" / "bridge").iterdir())
+            if path.suffix == ".py"
+        ),
+    ],
+)
+def test_it_imports_only_the_standard_library_itself_and_paths(path: str, ours: tuple[str, ...]) -> None:
     foreign = {
-        module for module in _imports(tree(path)) if module.split(".")[0] not in sys.stdlib_module_names
+        module
+        for module in _imports(tree(ROOT / path))
+        if module.split(".")[0] not in sys.stdlib_module_names and not module.startswith(ours or "-")
     }
-    assert foreign <= ALLOWED_OF_OURS[name]
+    assert foreign == set()
+
+
+def test_it_loads_nothing_that_costs_its_budget() -> None:
+    heavy = {"asyncio", "dataclasses", "inspect", "pathlib", "subprocess", "tempfile", "threading", "typing", "uuid"}
+    code = "import sys, agent_ls.bridge.pump; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert heavy & set(done.stdout.split()) == set()
 
 
 def _imports(module: ast.Module) -> Iterator[str]:
