@@ -8,6 +8,21 @@ from agent_ls.ports.tools import ToolContext
 from agent_ls.runtime.services import Services
 
 
+def bare_context(root: str, services: Services) -> ToolContext:
+    """For looking at a call that belongs to no conversation; nothing may be run in it."""
+    return ToolContext(
+        conversation_id="",
+        item_id="",
+        root=(real := os.path.realpath(root)),
+        cwd=real,
+        environment=services.environment(real),
+        seen={},
+        spool=services.spool,
+        emit=lambda _: None,
+        keep=services.ledger.put_blob,
+    )
+
+
 def tool_context(state: ConversationState, item_id: str, services: Services) -> ToolContext:
     root = os.path.realpath(state.root)
     return ToolContext(

@@ -5,14 +5,19 @@ themselves are core.policy; what a call would touch is the tool's to say.
 """
 
 import json
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from agent_ls.core import ids
 from agent_ls.core.attempt import Attempt
+from agent_ls.core.conversation import Mode
 from agent_ls.core.items import Call, ItemKind
 from agent_ls.core.messages import CallPart, Reply, Stop
-from agent_ls.core.policy import Proposal, Verdict, judge, offers
+from agent_ls.core.policy import Proposal, judge, offers
+from agent_ls.core.request import Option
+from agent_ls.core.rules import Rule
 from agent_ls.core.step import Triage, TriageVerdict
 from agent_ls.ports.tools import Invalid, Prepared, Tool
 from agent_ls.runtime.actor import Actor
@@ -67,23 +72,13 @@ class Triager:
 
     def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool) -> Triage:
         conversation = self._actor.state.conversation
-        proposal = Proposal(
-            tool=prepared.tool,
-            effect=str(prepared.effect),
-            command=prepared.command,
-            reads=prepared.reads,
-            writes=prepared.writes,
-            root=self._actor.state.root,
-            home=self._services.home,
-            mode=conversation.mode,
-            trusted=conversation.trusted,
-            protected=self._services.protected,
-        )
+        root = os.path.realpath(self._actor.state.root)
+        proposed = proposal(prepared, self._services, root=root, mode=conversation.mode, trusted=conversation.trusted)
         rules = self._services.rules(conversation)
-        verdict: Verdict = judge(proposal, rules)
+        verdict = judge(proposed, rules)
         more: dict[str, Any] = {}
         if verdict.kind == "ask":
-            more = {"title": prepared.title, "card": prepared.card, "options": offers(proposal, rules)}
+            more = {"title": prepared.title, "card": prepared.card, "options": offered(proposed, rules)}
         return Triage(
             part=index,
             kind=tool.kind,
@@ -100,6 +95,27 @@ class Triager:
     def _unknown(self, name: str) -> str:
         offered = ", ".join(sorted(self._services.toolbox.tools))
         return f"There is no tool `{name[:80]}`. The tools are: {offered}."
+
+
+def proposal(prepared: Prepared, services: Services, *, root: str, mode: Mode, trusted: bool) -> Proposal:
+    """What policy is asked about a prepared call."""
+    return Proposal(
+        tool=prepared.tool,
+        effect=str(prepared.effect),
+        command=prepared.command,
+        reads=prepared.reads,
+        writes=prepared.writes,
+        root=root,
+        home=services.home,
+        mode=mode,
+        trusted=trusted,
+        protected=services.protected,
+    )
+
+
+def offered(proposed: Proposal, rules: Sequence[Rule]) -> tuple[Option, ...]:
+    """Options of the card. Rules for a whole workspace cannot be stored yet, so none is offered."""
+    return tuple(option for option in offers(proposed, rules) if option.scope != "workspace")
 
 
 def parse_arguments(text: str) -> dict[str, Any] | str:

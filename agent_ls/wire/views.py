@@ -3,6 +3,7 @@
 Owns the derived fields: a conversation's status, its summary, locks. Does not own when they are sent (runtime.feed).
 """
 
+import json
 from dataclasses import fields
 from typing import Any
 
@@ -39,6 +40,11 @@ def event(held: Event) -> dict[str, Any]:
     view: dict[str, Any] = to_wire(held)
     del view["conversationId"]
     return view
+
+
+def event_line(held: Event) -> str:
+    """For an export: one event, one line."""
+    return json.dumps(event(held), ensure_ascii=False, separators=(",", ":"))
 
 
 def stream(held: Stream) -> dict[str, Any]:

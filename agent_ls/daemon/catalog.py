@@ -1,0 +1,156 @@
+"""The providers of the settings as models that can be called.
+
+Owns which wire serves which kind, one live model per provider, and fetching keys off the loop. Does not own what is
+configured (config) nor any wire (adapters.models).
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from anyio import to_thread
+
+from agent_ls.adapters.host.key_command import printed_key
+from agent_ls.adapters.models.demo import DemoModel
+from agent_ls.adapters.models.http import HttpLimits
+from agent_ls.adapters.models.openai_chat import OpenAIChatModel
+from agent_ls.config.providers import Provider
+from agent_ls.config.secret import CommandKey, EnvironmentKey, Keys, Secret
+from agent_ls.config.settings import Settings
+from agent_ls.core.conversation import Mode
+from agent_ls.core.errors import Refusal
+from agent_ls.editor.desk import ProviderInfo
+from agent_ls.ports.host import Clock
+from agent_ls.ports.provider import Cause, Emit, Failure, Model, ModelRequest, Reply
+
+CHAT_KINDS: Final = frozenset({"openai", "openai-compatible"})
+
+
+class Providers:
+    """Implements editor.desk.Catalog, and resolves names to models for the runtime."""
+
+    def __init__(self, settings: Settings, environ: dict[str, str], clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._keys = Keys(environ, printed_key)
+        self._models: dict[str, Model] = {}
+
+    @property
+    def mode(self) -> Mode:
+        return self._settings.mode
+
+    def providers(self) -> Sequence[ProviderInfo]:
+        return [_info(provider) for provider in self._settings.providers.values()]
+
+    def choose(self, name: str | None) -> ProviderInfo | Refusal:
+        found = self._settings.usable(name)
+        return found if isinstance(found, Refusal) else _info(found)
+
+    async def models(self, name: str) -> Sequence[str] | Failure:
+        model = self.resolve(name)
+        return model if isinstance(model, Failure) else await model.models()
+
+    def resolve(self, name: str) -> Model | Failure:
+        provider = self._settings.usable(name)
+        if isinstance(provider, Refusal):
+            return Failure(Cause.NOT_FOUND, provider.message, detail=provider.hint)
+        known = self._models.get(name)
+        if known is None:
+            known = self._models[name] = self._make(provider)
+        return known
+
+    async def close(self) -> None:
+        for model in self._models.values():
+            await model.close()
+
+    def _make(self, provider: Provider) -> Model:
+        if provider.kind == "demo":
+            return DemoModel(sleep=self._clock.sleep)
+        if provider.kind not in CHAT_KINDS or provider.base_url is None:
+            raise ValueError(f"settings called {provider.name} usable, but no wire serves {provider.kind}")
+        http = self._settings.http
+        local = provider.is_local
+        limits = HttpLimits(
+            connect_s=http.connect_timeout_s,
+            first_byte_s=http.first_byte_timeout_s,
+            local_first_byte_s=self._settings.first_byte_timeout_s(provider) if local else http.first_byte_timeout_s,
+            idle_s=http.idle_timeout_s,
+        )
+        keyed = KeyedModel(self._keys, provider)
+        return keyed.around(
+            OpenAIChatModel(
+                name=provider.name,
+                base_url=provider.base_url,
+                api_key=keyed.key if provider.key is not None else None,
+                key_source=_source(provider),
+                headers=provider.headers,
+                http=limits,
+            )
+        )
+
+
+class KeyedModel:
+    """Fetches the key before each call, off the loop when a program has to print it."""
+
+    def __init__(self, keys: Keys, provider: Provider) -> None:
+        self._keys = keys
+        self._source = provider.key
+        self._fetched: Secret | None = None
+        self._inner: Any = None
+
+    def around(self, inner: Model) -> "KeyedModel":
+        self._inner = inner
+        return self
+
+    def key(self) -> str | None:
+        return None if self._fetched is None else self._fetched.reveal()
+
+    async def call(self, request: ModelRequest, emit: Emit) -> Reply | Failure:
+        trouble = await self._fetch()
+        if trouble is not None:
+            return trouble
+        outcome: Reply | Failure = await self._inner.call(request, emit)
+        if isinstance(outcome, Failure) and outcome.cause is Cause.UNAUTHORIZED:
+            self._keys.forget(self._source)
+        return outcome
+
+    async def models(self) -> Sequence[str] | Failure:
+        trouble = await self._fetch()
+        offered: Sequence[str] | Failure = trouble or await self._inner.models()
+        return offered
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+    async def _fetch(self) -> Failure | None:
+        if self._source is None:
+            return None
+        if isinstance(self._source, CommandKey):
+            found = await to_thread.run_sync(self._keys.get, self._source)
+        else:
+            found = self._keys.get(self._source)
+        if isinstance(found, Failure):
+            # Local servers take any key; whether one is needed is the server's to say.
+            return found
+        self._fetched = found
+        return None
+
+
+def _source(provider: Provider) -> str | None:
+    match provider.key:
+        case EnvironmentKey(name=name):
+            return name
+        case CommandKey():
+            return "api_key_command"
+        case _:
+            return None
+
+
+def _info(provider: Provider) -> ProviderInfo:
+    return ProviderInfo(
+        name=provider.name,
+        kind=provider.kind,
+        model=provider.model,
+        available=provider.problem is None,
+        reason=provider.problem,
+        context_window=provider.context_window,
+    )

@@ -1,0 +1,167 @@
+"""The daemon, put together: the only place that names concrete adapters.
+
+Owns what is wired to what, and the order of opening and closing. Does not own the process around it (lifecycle).
+"""
+
+import getpass
+import os
+import platform
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent_ls import paths
+from agent_ls.adapters.host.files import DiskFiles
+from agent_ls.adapters.host.system import RandomIds, SystemClock
+from agent_ls.adapters.ledger.sqlite import SqliteLedger
+from agent_ls.adapters.tools.edit import EditTool
+from agent_ls.adapters.tools.read import ReadTool
+from agent_ls.adapters.tools.shell import ShellTool
+from agent_ls.adapters.tools.write import WriteTool
+from agent_ls.config.settings import Settings
+from agent_ls.core.conversation import Conversation
+from agent_ls.core.errors import Refused
+from agent_ls.daemon.catalog import Providers
+from agent_ls.daemon.report import Reporter
+from agent_ls.daemon.workspaces import Workspaces
+from agent_ls.editor.connection import Handler
+from agent_ls.editor.desk import Desk
+from agent_ls.editor.handlers.table import handlers
+from agent_ls.editor.inbox import Inbox
+from agent_ls.editor.window import Window
+from agent_ls.ports.ledger import Ledger
+from agent_ls.ports.tools import Toolbox
+from agent_ls.runtime.feed import Feed
+from agent_ls.runtime.lock_table import LockTable
+from agent_ls.runtime.recovery import recover_all
+from agent_ls.runtime.registry import Registry
+from agent_ls.runtime.services import Limits, Services
+from agent_ls.runtime.supervisor import Supervisor
+from agent_ls.version import __version__
+
+
+@dataclass
+class Daemon:
+    """Everything that serves windows. `idle` says whether it could end without anybody noticing."""
+
+    desk: Desk
+    table: Mapping[str, Handler]
+    inbox: Inbox
+
+    async def serve(self, stream: Any, denied: Refused | None) -> None:
+        """One window, for as long as its link lives."""
+        window = Window(stream, self.table, desk=self.desk, pid=os.getpid(), denied=denied)
+        await window.serve()
+
+    @property
+    def idle(self) -> bool:
+        return not self.inbox.windows and not self.inbox.pending and not self.desk.registry.running()
+
+    async def recover(self) -> int:
+        return await recover_all(self.desk.registry)
+
+
+@asynccontextmanager
+async def composed(
+    settings: Settings, environ: Mapping[str, str], *, shut_down: Callable[[], None]
+) -> AsyncIterator[Daemon]:
+    """Opens the ledger, starts what has to run, gives the daemon; closes all of it in the opposite order."""
+    clock, ids = SystemClock(), RandomIds()
+    boot_id = ids.fresh()
+    state_dir = Path(paths.state_dir(environ))
+    ledger = SqliteLedger.open(state_dir / "ledger.db", clock=clock, boot_id=boot_id, ttl_s=settings.ledger.claim_ttl_s)
+    providers = Providers(settings, dict(environ), clock)
+    try:
+        async with Supervisor() as supervisor:
+            workspaces = Workspaces(settings, environ)
+            services = _services(
+                settings, environ, ledger=ledger, supervisor=supervisor, providers=providers, workspaces=workspaces,
+                boot_id=boot_id, clock=clock,
+            )  # fmt: skip
+            registry = Registry(services)
+            inbox = Inbox(lambda known: _state_of(registry, known))
+            services.feed.listeners.append(inbox.on_events)
+            await _load_inbox(inbox, ledger)
+            reporter = Reporter(registry, inbox, clock)
+            desk = Desk(
+                registry=registry,
+                services=services,
+                catalog=providers,
+                inbox=inbox,
+                ids=ids,
+                person=_person(),
+                version=__version__,
+                workspace_rules=workspaces.workspace_rules,
+                status=reporter.status,
+                shut_down=shut_down,
+                remember_environment=workspaces.remember_environment,
+            )
+            supervisor.start("feed", services.feed.pump)
+            yield Daemon(desk, handlers(desk), inbox)
+    finally:
+        await providers.close()
+        await ledger.close()
+
+
+def _services(
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    ledger: Ledger,
+    supervisor: Supervisor,
+    providers: Providers,
+    workspaces: Workspaces,
+    boot_id: str,
+    clock: SystemClock,
+) -> Services:
+    spool = paths.private_directory(os.path.join(paths.state_dir(environ), "spool"))
+    protected = (paths.state_dir(environ), paths.runtime_dir(environ), settings.path)
+    return Services(
+        ledger=ledger,
+        clock=clock,
+        feed=Feed(clock, ledger.keep_partial),
+        locks=LockTable(clock),
+        toolbox=_toolbox(),
+        supervisor=supervisor,
+        models=providers.resolve,
+        rules=workspaces.rules,
+        environment=workspaces.environment,
+        limits=Limits(
+            steps_per_run=settings.limits.steps_per_run, minutes_per_run=int(settings.limits.minutes_per_run)
+        ),
+        boot_id=boot_id,
+        spool=spool,
+        home=os.path.expanduser("~"),
+        platform=f"{platform.system()} {platform.release()}",
+        protected=tuple(os.path.realpath(path) for path in protected),
+        may_auto=settings.may_auto,
+    )
+
+
+def _toolbox() -> Toolbox:
+    files = DiskFiles()
+    tools = (ReadTool(files), WriteTool(files), EditTool(files), ShellTool())
+    return Toolbox({tool.name: tool for tool in tools})
+
+
+def _state_of(registry: Registry, conversation_id: str) -> Any:
+    actor = registry.live(conversation_id)
+    return None if actor is None else actor.state
+
+
+async def _load_inbox(inbox: Inbox, ledger: Ledger) -> None:
+    found = []
+    for request in await ledger.requests(None, None):
+        conversation = await ledger.find(request.conversation_id)
+        if isinstance(conversation, Conversation):
+            found.append((request, conversation))
+    inbox.load(found)
+
+
+def _person() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"

@@ -1,0 +1,62 @@
+"""What handlers work with: the daemon as the editor room sees it.
+
+Owns nothing. daemon.compose fills it; handlers read it. Ports of the daemon that are no concern of the runtime
+(providers as configured, shutting down) stand here.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from agent_ls.core.conversation import Mode
+from agent_ls.core.errors import Refusal
+from agent_ls.core.rules import Rule
+from agent_ls.editor.inbox import Inbox
+from agent_ls.ports.host import Ids
+from agent_ls.ports.provider import Failure
+from agent_ls.runtime.registry import Registry
+from agent_ls.runtime.services import Services
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderInfo:
+    """A provider as configured or found. `reason` says why it is not available and what to do."""
+
+    name: str
+    kind: str
+    model: str | None
+    available: bool
+    reason: str | None = None
+    context_window: int | None = None
+
+
+class Catalog(Protocol):
+    """Which providers there are."""
+
+    @property
+    def mode(self) -> Mode: ...
+
+    def providers(self) -> Sequence[ProviderInfo]: ...
+
+    def choose(self, name: str | None) -> ProviderInfo | Refusal:
+        """The provider for a new conversation: the named one, else the default."""
+        ...
+
+    async def models(self, name: str) -> Sequence[str] | Failure: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """`person` is who answers; `status` the daemon's part of `agent/status`; `environments` by workspace root."""
+
+    registry: Registry
+    services: Services
+    catalog: Catalog
+    inbox: Inbox
+    ids: Ids
+    person: str
+    version: str
+    workspace_rules: Callable[[str], Sequence[Rule]]
+    status: Callable[[], Awaitable[dict[str, Any]]]
+    shut_down: Callable[[], None]
+    remember_environment: Callable[[str, Mapping[str, str]], None]

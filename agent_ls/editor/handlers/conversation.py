@@ -1,0 +1,239 @@
+"""`agent/conversation/*`: list, create, attach, page, change, export, delete."""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from agent_ls.core import conversation as conversations
+from agent_ls.core.conversation import Change, Conversation, ConversationStatus
+from agent_ls.core.draft import Decision, Draft
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.events import ConversationFact, Event
+from agent_ls.core.ids import conversation_id as id_from
+from agent_ls.core.items import Item
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.request import Request
+from agent_ls.core.run import Run, RunStatus
+from agent_ls.editor.desk import Desk
+from agent_ls.editor.handlers.daemon import locks_of
+from agent_ls.editor.window import Window, path_of
+from agent_ls.ports.ledger import ListQuery, Snapshot, Summary
+from agent_ls.wire import models, views
+from agent_ls.wire.encode import to_wire
+from agent_ls.wire.markdown import markdown
+
+Answer = dict[str, Any] | Refusal
+
+REPLAY_LIMIT: Final = 256
+
+
+async def list_(desk: Desk, window: Window, params: models.ListConversations) -> Answer:
+    query = ListQuery(
+        workspace=params.workspace,
+        query=params.query,
+        archived=params.archived,
+        cursor=params.cursor,
+        limit=params.limit,
+    )
+    found, cursor = await desk.services.ledger.conversations(query)
+    shown: dict[str, Any] = {"conversations": [_summary(summary) for summary in found]}
+    return shown if cursor is None else {**shown, "nextCursor": cursor}
+
+
+async def create(desk: Desk, window: Window, params: models.CreateConversation) -> Answer:
+    trouble = _workspace_trouble(params.workspace)
+    if trouble is not None:
+        return trouble
+    chosen = desk.catalog.choose(params.provider)
+    if isinstance(chosen, Refusal):
+        return chosen
+    model = params.model or chosen.model
+    if model is None:
+        return Refusal(
+            Code.INVALID_PARAMS,
+            f"Provider `{chosen.name}` has no default model.",
+            f"Name one, or set `model` under [providers.{chosen.name}] in config.toml.",
+        )
+    now = desk.services.clock.now()
+    wanted = Conversation(
+        id=id_from(params.command_id),
+        workspace=params.workspace.rstrip("/") if params.workspace != "file:///" else params.workspace,
+        title=(params.title or "").strip(),
+        provider=chosen.name,
+        model=model,
+        mode=params.mode or desk.catalog.mode,
+        created_at=now,
+        updated_at=now,
+        trusted=window.trusted,
+    )
+    may_auto = desk.services.may_auto or params.allow_auto
+    made = await desk.registry.create(params.command_id, wanted, may_auto=may_auto)
+    if isinstance(made, Refusal):
+        return made
+    return await _conversed(desk, made["conversationId"], made["seq"])
+
+
+async def attach(desk: Desk, window: Window, params: models.Attach) -> Answer:
+    """Follow first, then read: what is committed meanwhile is kept back and sent after the answer."""
+    ledger = desk.services.ledger
+    known = params.conversation_id
+    window.follow(known)
+    head = await ledger.head(known)
+    if head is None:
+        window.detach(known)
+        return _missing(known)
+    missed = await _missed(desk, known, after=params.after, seq=head.seq)
+    if missed is None:
+        page = await ledger.page(known, None, params.backfill.items)
+        items, older = [to_wire(item) for item in page.items], page.older
+    else:
+        items, older = [], None
+    answer: dict[str, Any] = {
+        "conversation": _view(head),
+        "items": items,
+        "requests": [to_wire(entity) for entity in head.entities if isinstance(entity, Request)],
+        "queue": [to_wire(run) for run in _queue(head)],
+        "locks": locks_of(desk, known),
+        "streams": [views.stream(stream) for stream in desk.services.feed.streams(known)],
+        "seq": head.seq if missed is None else params.after,
+        "snapshot": missed is None,
+    }
+    if older is not None:
+        answer["olderCursor"] = older
+    window.after_reply(partial(window.release, known, answer["seq"], missed or ()))
+    return answer
+
+
+async def detach(desk: Desk, window: Window, params: models.OfConversation) -> Answer:
+    window.detach(params.conversation_id)
+    return {}
+
+
+async def items(desk: Desk, window: Window, params: models.OlderItems) -> Answer:
+    page = await desk.services.ledger.page(params.conversation_id, params.cursor, params.limit)
+    shown: dict[str, Any] = {"items": [to_wire(item) for item in page.items]}
+    return shown if page.older is None else {**shown, "olderCursor": page.older}
+
+
+async def update(desk: Desk, window: Window, params: models.UpdateConversation) -> Answer:
+    actor = await desk.registry.actor(params.conversation_id)
+    if isinstance(actor, Refusal):
+        return actor
+    model = params.model
+    if params.provider is not None:
+        chosen = desk.catalog.choose(params.provider)
+        if isinstance(chosen, Refusal):
+            return chosen
+        model = model or chosen.model
+    change = Change(
+        title=params.title, provider=params.provider, model=model, mode=params.mode, archived=params.archived
+    )
+    may_auto = desk.services.may_auto or params.allow_auto
+    done = await actor.command(params.command_id, partial(_update, change=change, may_auto=may_auto))
+    return done if isinstance(done, Refusal) else await _conversed(desk, actor.id, done["seq"])
+
+
+async def export(desk: Desk, window: Window, params: models.ExportConversation) -> Answer:
+    ledger = desk.services.ledger
+    if params.format == "markdown":
+        snapshot = await ledger.load(params.conversation_id)
+        if snapshot is None:
+            return _missing(params.conversation_id)
+        found = sorted((e for e in snapshot.entities if isinstance(e, Item)), key=lambda item: item.ord)
+        return {"text": "".join(markdown(_conversation(snapshot), found))}
+    lines: list[str] = []
+    after = 0
+    while batch := await ledger.read(params.conversation_id, after, 1000):
+        lines += [views.event_line(event) for event in batch]
+        after = batch[-1].seq
+    return {"text": "\n".join(lines) + "\n"} if lines else _missing(params.conversation_id)
+
+
+async def delete(desk: Desk, window: Window, params: models.DeleteConversation) -> Answer:
+    live = desk.registry.live(params.conversation_id)
+    summary = await desk.services.ledger.summary(params.conversation_id)
+    if summary is None:
+        return _missing(params.conversation_id)
+    if summary.active_run or (live is not None and live.state.active is not None):
+        return Refusal(Code.CONVERSATION_BUSY, "A run is going on in this conversation; it cannot be deleted now.")
+    desk.registry.forget(params.conversation_id)
+    await desk.services.ledger.delete(params.conversation_id)
+    desk.inbox.deleted(params.conversation_id)
+    return {}
+
+
+def _update(state: ConversationState, at: str, *, change: Change, may_auto: bool) -> Decision | Refusal:
+    changed = conversations.update(state.conversation, change, at, may_auto=may_auto)
+    if isinstance(changed, Refusal):
+        return changed
+    draft = Draft(state, at)
+    draft.put(ConversationFact.UPDATED, changed)
+    return draft.done()
+
+
+async def _missed(desk: Desk, conversation_id: str, *, after: int | None, seq: int) -> list[Event] | None:
+    """Events since `after`, or None where a snapshot serves better (or the window knows nothing yet)."""
+    if after is None or after > seq or seq - after > REPLAY_LIMIT:
+        return None
+    return list(await desk.services.ledger.read(conversation_id, after, REPLAY_LIMIT))
+
+
+async def _conversed(desk: Desk, conversation_id: str, seq: int) -> Answer:
+    head = await desk.services.ledger.head(conversation_id)
+    return _missing(conversation_id) if head is None else {"conversation": _view(head), "seq": seq}
+
+
+def _view(head: Snapshot) -> dict[str, Any]:
+    return views.conversation(_conversation(head), _status(head))
+
+
+def _conversation(snapshot: Snapshot) -> Conversation:
+    return next(entity for entity in snapshot.entities if isinstance(entity, Conversation))
+
+
+def _status(head: Snapshot) -> ConversationStatus:
+    return ConversationState.of(head.entities, head.seq).status()
+
+
+def _queue(head: Snapshot) -> list[Run]:
+    queued = [run for run in head.entities if isinstance(run, Run) and run.status is RunStatus.QUEUED]
+    return sorted(queued, key=lambda run: (run.position or 0, run.ordinal))
+
+
+def _summary(found: Summary) -> dict[str, Any]:
+    status = views.conversation_status(
+        active_run=found.active_run,
+        queued=found.queued_runs,
+        pending=found.pending_requests,
+        stopping=found.stopping,
+    )
+    return views.summary(found.conversation, status, pending_requests=found.pending_requests, last_text=found.last_text)
+
+
+def _workspace_trouble(workspace: str) -> Refusal | None:
+    if not workspace.startswith("file://"):
+        return Refusal(
+            Code.INVALID_PARAMS,
+            "`workspace` has to be a file URI of a folder.",
+            "For example file:///home/you/project.",
+        )
+    if not os.path.isdir(path_of(workspace)):
+        return Refusal(Code.INVALID_PARAMS, f"`workspace`: there is no folder {path_of(workspace)}.")
+    return None
+
+
+def _missing(conversation_id: str) -> Refusal:
+    return Refusal(Code.NOT_FOUND, f"There is no conversation `{conversation_id}`.")
+
+
+HANDLERS: Final[Mapping[str, Any]] = {
+    "agent/conversation/list": list_,
+    "agent/conversation/create": create,
+    "agent/conversation/attach": attach,
+    "agent/conversation/detach": detach,
+    "agent/conversation/items": items,
+    "agent/conversation/update": update,
+    "agent/conversation/export": export,
+    "agent/conversation/delete": delete,
+}

@@ -1,0 +1,77 @@
+"""`agent/message/*`, `agent/queue/*`, `agent/run/*`: what a person says, and stopping it."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from agent_ls.core import dispatch, interrupt, queue
+from agent_ls.core.dispatch import Dispatch, Message
+from agent_ls.core.draft import Decision
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.queue import QueueOp, QueueUpdate
+from agent_ls.core.run import Interrupt
+from agent_ls.editor.desk import Desk
+from agent_ls.editor.window import Window
+from agent_ls.wire import models
+
+Answer = dict[str, Any] | Refusal
+
+
+async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer:
+    actor = await desk.registry.actor(params.conversation_id)
+    if isinstance(actor, Refusal):
+        return actor
+    if params.plan_id is not None:
+        return Refusal(Code.UNSUPPORTED, "Plans are not built yet.", "Send the message without `planId`.")
+    message = Message(
+        content=params.content,
+        context=params.context,
+        dispatch=Dispatch(params.dispatch),
+        target_run_id=params.target_run_id,
+    )
+    return await actor.command(params.command_id, partial(_send, message=message))
+
+
+async def update_queue(desk: Desk, window: Window, params: models.UpdateQueue) -> Answer:
+    actor = await desk.registry.actor(params.conversation_id)
+    if isinstance(actor, Refusal):
+        return actor
+    change = QueueUpdate(
+        op=QueueOp(params.op), run_id=params.run_id, content=params.content or (), before=params.before
+    )
+    return await actor.command(params.command_id, partial(_update, change=change))
+
+
+async def stop(desk: Desk, window: Window, params: models.InterruptRun) -> Answer:
+    """Ack means noted; the end of the run comes as events."""
+    if params.item_id is not None:
+        return Refusal(
+            Code.UNSUPPORTED, "Stopping a single call is not built yet.", "Leave out `itemId` to stop the run."
+        )
+    actor = await desk.registry.actor(params.run_id.partition(".")[0])
+    if isinstance(actor, Refusal):
+        return Refusal(Code.NOT_FOUND, f"There is no run `{params.run_id}`.")
+    decide = partial(_interrupt, run_id=params.run_id, by=desk.person, where=window.label, hold_queue=params.hold_queue)
+    return await actor.command(params.command_id, decide)
+
+
+def _send(state: ConversationState, at: str, *, message: Message) -> Decision | Refusal:
+    return dispatch.send(state, message, at)
+
+
+def _update(state: ConversationState, at: str, *, change: QueueUpdate) -> Decision | Refusal:
+    return queue.update(state, change, at)
+
+
+def _interrupt(
+    state: ConversationState, at: str, *, run_id: str, by: str, where: str, hold_queue: bool
+) -> Decision | Refusal:
+    return interrupt.interrupt(state, run_id, Interrupt(by=by, from_=where, at=at, hold_queue=hold_queue))
+
+
+HANDLERS: Final[Mapping[str, Any]] = {
+    "agent/message/send": send,
+    "agent/queue/update": update_queue,
+    "agent/run/interrupt": stop,
+}

@@ -1,0 +1,82 @@
+"""`agent/provider/*`, `agent/model/*`, `agent/context/*`: who can answer, and what it costs."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.items import Usage
+from agent_ls.editor.desk import Desk, ProviderInfo
+from agent_ls.editor.window import Window
+from agent_ls.ports.provider import Failure
+from agent_ls.wire import models
+
+Answer = dict[str, Any] | Refusal
+
+
+async def list_(desk: Desk, window: Window, params: models.Params) -> Answer:
+    return {"providers": [_view(info) for info in desk.catalog.providers()]}
+
+
+async def list_models(desk: Desk, window: Window, params: models.ListModels) -> Answer:
+    """What each server offers; one that does not answer is listed with its configured model and the reason."""
+    wanted = [info for info in desk.catalog.providers() if params.provider in (None, info.name)]
+    if params.provider is not None and not wanted:
+        return Refusal(Code.NOT_FOUND, f"There is no provider `{params.provider}`.", "See `agent-ls doctor`.")
+    found: list[dict[str, Any]] = []
+    for info in wanted:
+        found += await _models(desk, info)
+    return {"models": found}
+
+
+async def context_status(desk: Desk, window: Window, params: models.OfConversation) -> Answer:
+    actor = await desk.registry.actor(params.conversation_id)
+    if isinstance(actor, Refusal):
+        return actor
+    total, last = Usage(), Usage()
+    for attempt in actor.state.attempts.values():
+        total = total.plus(attempt.usage)
+        last = attempt.last_usage or last
+    shown: dict[str, Any] = {
+        "usedTokens": last.input_tokens + last.output_tokens,
+        "inputTokens": total.input_tokens,
+        "outputTokens": total.output_tokens,
+        "cacheReadTokens": total.cache_read_tokens,
+    }
+    name = actor.state.conversation.provider
+    window_tokens = next((i.context_window for i in desk.catalog.providers() if i.name == name), None)
+    if window_tokens is not None:
+        shown["windowTokens"] = window_tokens
+    if total.cost_usd is not None:
+        shown["costUsd"] = total.cost_usd
+    return shown
+
+
+async def _models(desk: Desk, info: ProviderInfo) -> list[dict[str, Any]]:
+    known = [info.model] if info.model else []
+    if not info.available:
+        return [{"id": m, "provider": info.name, "available": False, "reason": info.reason} for m in known]
+    offered = await desk.catalog.models(info.name)
+    if isinstance(offered, Failure):
+        reason = offered.message
+        return [{"id": m, "provider": info.name, "available": False, "reason": reason} for m in known]
+    names = dict.fromkeys([*known, *offered])
+    return [{"id": name, "provider": info.name, "available": name in offered or not offered} for name in names]
+
+
+def _view(info: ProviderInfo) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "id": info.name,
+        "kind": info.kind,
+        "available": info.available,
+        "model": info.model,
+        "reason": info.reason,
+        "capabilities": {"interrupt": True, "durableApprovals": True, "contextWindow": info.context_window},
+    }
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+HANDLERS: Final[Mapping[str, Any]] = {
+    "agent/provider/list": list_,
+    "agent/model/list": list_models,
+    "agent/context/status": context_status,
+}

@@ -1,0 +1,69 @@
+"""`agent/permission/*`: which rules hold and what they would say."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from agent_ls.core.conversation import Mode
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.policy import judge
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.rules import Rule
+from agent_ls.editor.desk import Desk
+from agent_ls.editor.window import Window, path_of
+from agent_ls.ports.tools import Invalid
+from agent_ls.runtime.places import bare_context, tool_context
+from agent_ls.runtime.triage import proposal
+from agent_ls.wire import models
+
+Answer = dict[str, Any] | Refusal
+
+
+async def list_(desk: Desk, window: Window, params: models.ListRules) -> Answer:
+    found = await _rules(desk, params.conversation_id, params.workspace)
+    return found if isinstance(found, Refusal) else {"rules": [_view(rule) for rule in found]}
+
+
+async def explain(desk: Desk, window: Window, params: models.ExplainPermission) -> Answer:
+    """What would happen to this call. Nothing is run; the tool only looks at what it would touch."""
+    rules = await _rules(desk, params.conversation_id, params.workspace)
+    if isinstance(rules, Refusal):
+        return rules
+    tool = desk.services.toolbox.get(params.tool)
+    if tool is None:
+        names = ", ".join(sorted(desk.services.toolbox.tools))
+        return Refusal(Code.INVALID_PARAMS, f"There is no tool `{params.tool}`.", f"The tools are: {names}.")
+    state = await _state(desk, params.conversation_id)
+    if state is not None:
+        context, mode, trusted = tool_context(state, "explain", desk.services), state.conversation.mode, True
+    elif params.workspace is not None:
+        context, mode, trusted = bare_context(path_of(params.workspace), desk.services), Mode.ASK, window.trusted
+    else:
+        return Refusal(Code.INVALID_PARAMS, "`workspace` or `conversationId` is missing.")
+    prepared = await tool.prepare(params.input, context)
+    if isinstance(prepared, Invalid):
+        return {"effect": "deny", "reason": prepared.message}
+    proposed = proposal(prepared, desk.services, root=context.root, mode=mode, trusted=trusted)
+    verdict = judge(proposed, rules)
+    return {"effect": str(verdict.kind), "reason": verdict.reason or verdict.rule, "decidedBy": verdict.rule}
+
+
+async def _state(desk: Desk, conversation_id: str | None) -> ConversationState | None:
+    actor = None if conversation_id is None else await desk.registry.actor(conversation_id)
+    return None if actor is None or isinstance(actor, Refusal) else actor.state
+
+
+async def _rules(desk: Desk, conversation_id: str | None, workspace: str | None) -> Sequence[Rule] | Refusal:
+    if conversation_id is None:
+        return desk.workspace_rules(path_of(workspace or ""))
+    actor = await desk.registry.actor(conversation_id)
+    return actor if isinstance(actor, Refusal) else desk.services.rules(actor.state.conversation)
+
+
+def _view(rule: Rule) -> dict[str, Any]:
+    return {"effect": str(rule.verdict), "rule": rule.pattern, "scope": str(rule.scope), "origin": rule.origin}
+
+
+HANDLERS: Final[Mapping[str, Any]] = {
+    "agent/permission/list": list_,
+    "agent/permission/explain": explain,
+}

@@ -1,0 +1,105 @@
+"""What waits for a person, daemon-wide, and who is told of it.
+
+Owns the pending requests as windows show them and the summaries of conversations that changed. A window that joins
+late is told from this state, not from old events.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from agent_ls.core.conversation import Conversation
+from agent_ls.core.events import Event
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.request import Request
+from agent_ls.wire import views
+from agent_ls.wire.encode import to_wire
+
+StateOf = Callable[[str], ConversationState | None]
+
+
+class Told(Protocol):
+    """A window, as far as the inbox needs to know it."""
+
+    client: str
+    folders: tuple[str, ...]
+
+    def sees(self, workspace: str) -> bool: ...
+
+    def notify(self, method: str, params: Mapping[str, Any]) -> None: ...
+
+
+class Inbox:
+    """`state_of` gives a conversation that is in memory; every one that changes is."""
+
+    def __init__(self, state_of: StateOf) -> None:
+        self._state_of = state_of
+        self._windows: list[Told] = []
+        self._pending: dict[str, Request] = {}
+        self._workspaces: dict[str, str] = {}
+        self._shown: dict[str, dict[str, Any]] = {}
+
+    def load(self, pending: Sequence[tuple[Request, Conversation]]) -> None:
+        """What waited already when the daemon started."""
+        for request, conversation in pending:
+            self._pending[request.id] = request
+            self._workspaces[request.conversation_id] = conversation.workspace
+
+    @property
+    def windows(self) -> Sequence[Told]:
+        return self._windows
+
+    @property
+    def pending(self) -> int:
+        return len(self._pending)
+
+    def join(self, window: Told) -> None:
+        self._windows.append(window)
+
+    def leave(self, window: Told) -> None:
+        if window in self._windows:
+            self._windows.remove(window)
+
+    def tell(self, window: Told) -> None:
+        """The count of the whole daemon, and the requests that this window should show."""
+        shown = [r for r in self._pending.values() if window.sees(self._workspaces.get(r.conversation_id, ""))]
+        shown.sort(key=lambda request: request.number)
+        window.notify("agent/request/changed", {"pending": len(self._pending), "requests": [to_wire(r) for r in shown]})
+
+    def on_events(self, conversation_id: str, events: Sequence[Event]) -> None:
+        """After each commit of any conversation."""
+        state = self._state_of(conversation_id)
+        if state is None:
+            return
+        self._workspaces[conversation_id] = state.conversation.workspace
+        asked = [event.entity for event in events if isinstance(event.entity, Request)]
+        for request in asked:
+            self._pending.pop(request.id, None)
+            if request.pending:
+                self._pending[request.id] = request
+        if asked:
+            for window in tuple(self._windows):
+                if window.sees(state.conversation.workspace):
+                    self.tell(window)
+        self._changed(state)
+
+    def deleted(self, conversation_id: str) -> None:
+        self._shown.pop(conversation_id, None)
+        workspace = self._workspaces.pop(conversation_id, "")
+        gone = [r.id for r in self._pending.values() if r.conversation_id == conversation_id]
+        for request_id in gone:
+            del self._pending[request_id]
+        for window in tuple(self._windows):
+            if window.sees(workspace):
+                window.notify("agent/conversation/changed", {"conversations": [], "deleted": [conversation_id]})
+
+    def _changed(self, state: ConversationState) -> None:
+        summary = views.summary(
+            state.conversation, state.status(), pending_requests=len(state.pending), last_text=state.last_text[:200]
+        )
+        told = {name: value for name, value in summary.items() if name != "updatedAt"}
+        if self._shown.get(state.conversation.id) == told:
+            return
+        self._shown[state.conversation.id] = told
+        for window in tuple(self._windows):
+            if window.sees(state.conversation.workspace):
+                window.notify("agent/conversation/changed", {"conversations": [summary]})

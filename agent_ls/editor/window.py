@@ -1,0 +1,142 @@
+"""A window: one connection with what it has attached to, and what it is told.
+
+Owns the handshake (`initialize`, `agent/hello`), which conversations this link follows, and that an attach's answer
+comes before the events after it. Does not own what a method does (handlers) nor the queue to the socket (outbound).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from agent_ls.core.events import Event
+from agent_ls.editor.connection import Connection, Handler
+from agent_ls.editor.desk import Desk
+from agent_ls.runtime.feed import StreamUpdate
+from agent_ls.wire import views
+from agent_ls.wire.capabilities import CAPABILITIES
+from agent_ls.wire.methods import PROTOCOL
+
+
+class Window(Connection):
+    def __init__(self, stream: Any, handlers: Mapping[str, Handler], *, desk: Desk, pid: int, **more: Any) -> None:
+        super().__init__(stream, handlers, **more)
+        self._desk = desk
+        self._pid = pid
+        self.client = "unknown"
+        self.folders: tuple[str, ...] = ()
+        self.features: frozenset[str] = frozenset()
+        self.trusted = True
+        self._held: dict[str, list[Event]] = {}
+        self._attached: set[str] = set()
+        self.outbound.on_cut = self._cut
+
+    @property
+    def label(self) -> str:
+        """Where an answer came from, as others are told."""
+        return self.client
+
+    async def on_initialize(self, params: dict[str, Any]) -> dict[str, Any]:
+        options = params.get("initializationOptions")
+        ours = options.get("agentLs") if isinstance(options, dict) else None
+        ours = ours if isinstance(ours, dict) else {}
+        info = params.get("clientInfo")
+        name = ours.get("client") or (info.get("name") if isinstance(info, dict) else None)
+        self.client = str(name or "unknown")[:60]
+        self.folders = _folders(params)
+        features = ours.get("features")
+        self.features = frozenset(map(str, features)) if isinstance(features, list) else frozenset()
+        self.trusted = ours.get("trusted") is not False
+        environment = ours.get("environment")
+        if isinstance(environment, dict):
+            for folder in self.folders:
+                self._desk.remember_environment(path_of(folder), {str(k): str(v) for k, v in environment.items()})
+        self._desk.inbox.join(self)
+        return {
+            "capabilities": CAPABILITIES,
+            "serverInfo": {"name": "agent-ls", "version": self._desk.version},
+        }
+
+    def on_ready(self) -> None:
+        hello = {
+            "protocol": PROTOCOL,
+            "daemonVersion": self._desk.version,
+            "bootId": self._desk.services.boot_id,
+            "pid": self._pid,
+        }
+        self.notify("agent/hello", hello)
+        self._desk.inbox.tell(self)
+
+    async def on_close(self) -> None:
+        self._desk.inbox.leave(self)
+        for conversation_id in tuple(self._attached):
+            self.detach(conversation_id)
+
+    def follow(self, conversation_id: str) -> None:
+        """From now on events are kept back until `release` says from which on they are news."""
+        self._attached.add(conversation_id)
+        self._held[conversation_id] = []
+        self.outbound.attached(conversation_id)
+        self._desk.services.feed.subscribe(conversation_id, self)
+
+    def release(self, conversation_id: str, seq: int, before: Sequence[Event] = ()) -> None:
+        """Called once the attach's answer is queued: `before`, then what came meanwhile, without gap or repeat."""
+        held = self._held.pop(conversation_id, None)
+        if held is None:
+            return
+        last = before[-1].seq if before else seq
+        self._send_events(conversation_id, [*before, *(event for event in held if event.seq > last)])
+
+    def detach(self, conversation_id: str) -> None:
+        self._attached.discard(conversation_id)
+        self._held.pop(conversation_id, None)
+        self._desk.services.feed.unsubscribe(conversation_id, self)
+
+    def on_events(self, conversation_id: str, events: Sequence[Event]) -> None:
+        held = self._held.get(conversation_id)
+        if held is not None:
+            held.extend(events)
+        else:
+            self._send_events(conversation_id, events)
+
+    def on_stream(self, conversation_id: str, update: StreamUpdate) -> None:
+        if conversation_id in self._held:
+            return
+        said = {"output": update.delta} if update.is_output else {"delta": update.delta}
+        params = {
+            "conversationId": conversation_id,
+            "itemId": update.item_id,
+            "cursor": update.cursor,
+            "phase": update.phase,
+            **said,
+        }
+        self.notify("agent/stream", params)
+
+    def sees(self, workspace: str) -> bool:
+        """Whether a conversation of this workspace concerns the window; one without folders sees all."""
+        return not self.folders or any(_overlap(folder, workspace) for folder in self.folders)
+
+    def _send_events(self, conversation_id: str, events: Sequence[Event]) -> None:
+        if events:
+            shown = [views.event(event) for event in events]
+            self.notify("agent/event", {"conversationId": conversation_id, "events": shown})
+
+    def _cut(self, conversation_id: str) -> None:
+        self.detach(conversation_id)
+
+
+def path_of(uri: str) -> str:
+    parts = urlsplit(uri)
+    return unquote(parts.path) if parts.scheme == "file" else uri
+
+
+def _folders(params: dict[str, Any]) -> tuple[str, ...]:
+    given = params.get("workspaceFolders")
+    if isinstance(given, list) and given:
+        return tuple(str(folder["uri"]) for folder in given if isinstance(folder, dict) and folder.get("uri"))
+    root = params.get("rootUri")
+    return (str(root),) if root else ()
+
+
+def _overlap(one: str, other: str) -> bool:
+    mine, theirs = one.rstrip("/") + "/", other.rstrip("/") + "/"
+    return mine.startswith(theirs) or theirs.startswith(mine)
