@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
 
+from agent_ls.cli import shown
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.follow import Follower, Happened
 from agent_ls.cli.places import command_id, path_uri
@@ -132,6 +133,7 @@ class _Ask:
     def _note_request(self, request: Json) -> None:
         if request.get("status") == "pending":
             self._pending[request["id"]] = request["number"]
+            shown.remember([request])
         else:
             self._pending.pop(request["id"], None)
 

@@ -8,13 +8,13 @@ import os
 import select
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from typing import Any, Final
 
 from agent_ls import paths
 from agent_ls.bridge.start import alive
 from agent_ls.cli.client import Client, ClientError
+from agent_ls.cli.processes import ended
 from agent_ls.cli.terminal import complain, put, put_json, style_of
 from agent_ls.cli.usage import Verbs
 from agent_ls.core.display import named, one_line
@@ -127,21 +127,12 @@ def _stop(*, force: bool) -> int | None:
             raise
         if error.code != "connection_lost" and not force:
             raise
-    if pid is not None and not _ended(pid, _STOP_S if not force else 3.0):
+    if not ended(pid, _STOP_S if not force else 3.0):
         if not force:
             raise ClientError("timeout", f"The daemon (pid {pid}) has not ended.", "`agent-ls stop --force` kills it.")
         os.kill(pid, signal.SIGKILL)
-        _ended(pid, 5.0)
+        ended(pid, 5.0)
     return pid
-
-
-def _ended(pid: int, seconds: float) -> bool:
-    until = time.monotonic() + seconds
-    while alive(pid):
-        if time.monotonic() > until:
-            return False
-        select.select([], [], [], 0.02)
-    return True
 
 
 def _holder_pid() -> int | None:

@@ -6,12 +6,12 @@ Owns order and completeness: each event once, in order of seq, whatever breaks i
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from agent_ls.cli.client import Client, ClientError
 
 Json = dict[str, Any]
-RECONNECTS = 5
+_TRIES: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,13 +29,14 @@ class Happened:
 
 @dataclass
 class Follower:
-    """A conversation as one client sees it. `send` may be called while iterating."""
+    """A conversation as one client sees it. `patience`: seconds without any news after which it is given up."""
 
     client: Client
     conversation_id: str
     connect: Callable[[], Client]
     backfill: int = 0
     seq: int = 0
+    patience: float | None = None
 
     def attach(self) -> Json:
         """The snapshot. At the first time events after it follow, later ones after the last that was seen."""
@@ -63,9 +64,12 @@ class Follower:
     def _notifications(self) -> Iterator[tuple[str, Json]]:
         """Until the connection ends."""
         try:
-            yield from self.client.events()
-        except (ClientError, OSError):
+            yield from self.client.events(self.patience)
+        except ClientError as error:
+            if error.code != "connection_lost":
+                raise
             return
+        raise ClientError("timeout", f"Nothing came from the daemon for {self.patience:g} s.", "`agent-ls log`")
 
     def _read(self, method: str, params: Json) -> Iterator[Happened]:
         message: Json = {"method": method, "params": params}
@@ -81,7 +85,7 @@ class Follower:
 
     def _reconnect(self) -> None:
         self.client.close()
-        for left in reversed(range(RECONNECTS)):
+        for left in reversed(range(_TRIES)):
             try:
                 self.client = self.connect()
                 return

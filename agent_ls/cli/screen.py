@@ -19,11 +19,12 @@ _CALLS = frozenset({"tool_call", "command", "file_change"})
 class Screen:
     """`answer` gets what the model says and nothing else; `activity` gets the rest. They may be one stream.
 
-    With `run_id`, only that run is shown; it may be set later.
+    With `run_id`, only that run is shown. `hints`: cards say which command answers them.
     """
 
-    def __init__(self, *, answer: TextIO, activity: TextIO, run_id: str | None = None) -> None:
-        self.run_id = run_id
+    def __init__(self, *, answer: TextIO, activity: TextIO, run_id: str | None = None, hints: bool = True) -> None:
+        self._run_id = run_id
+        self._hints = hints
         self._answer = answer
         self._activity = activity
         self._style = style_of(activity)
@@ -88,7 +89,7 @@ class Screen:
             if item["payload"].get("state") in _SETTLED:
                 self._shown.add(item_id)
                 self.line(render.item(item, self._style))
-        elif not (fresh and kind in {"user_message", "reasoning"} and self.run_id):
+        elif not (fresh and kind in {"user_message", "reasoning"} and self._run_id):
             self._shown.add(item_id)
             self.line(render.item(item, self._style))
 
@@ -99,7 +100,7 @@ class Screen:
         known = request["id"] in self._cards
         self._cards[request["id"]] = state
         if request.get("status") == "pending":
-            self.line(cards.card(request, self._style))
+            self.line(cards.card(request, self._style, answers=self._hints))
         elif known:
             self.line([self._style.dim(f"#{request.get('number')} {cards.decided(request)}")])
 
@@ -126,11 +127,11 @@ class Screen:
             self._open_line = not text.endswith("\n")
 
     def _ours(self, kind: str, entity: Json) -> bool:
-        if self.run_id is None:
+        if self._run_id is None:
             return True
-        return self.run_id == (entity["id"] if kind == "run" else entity.get("runId"))
+        return self._run_id == (entity["id"] if kind == "run" else entity.get("runId"))
 
 
-def on_terminal() -> Screen:
+def on_terminal(*, hints: bool = True) -> Screen:
     """Answer and activity on standard output, as a person follows them."""
-    return Screen(answer=sys.stdout, activity=sys.stdout)
+    return Screen(answer=sys.stdout, activity=sys.stdout, hints=hints)
