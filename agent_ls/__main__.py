@@ -14,7 +14,8 @@ def main() -> int:
     if os.name == "nt":
         print("agent-ls: native Windows is not supported yet. Run it inside WSL.", file=sys.stderr)
         return 1
-    if arguments == ["connect"]:
+    # Editors add flags of their own (`--stdio`, `--clientProcessId=…`): they change nothing here.
+    if arguments[:1] == ["connect"] and not {"-h", "--help"} & set(arguments):
         from agent_ls.bridge.pump import main as connect
 
         return connect()

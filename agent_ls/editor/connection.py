@@ -67,6 +67,7 @@ class Connection:
         self._initialized = False
         self._shut = False
         self._ended = "stopped"
+        self._ending = anyio.Event()
         self._after_reply: list[Callable[[], None]] = []
 
     async def on_initialize(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -97,6 +98,7 @@ class Connection:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._write, tasks)
             tasks.start_soon(self._watch_overflow, tasks)
+            tasks.start_soon(self._watch_end, tasks)
             self._ended = await self._read(tasks)
             with anyio.move_on_after(GRACE_S):
                 await self._incoming.idle()
@@ -106,6 +108,11 @@ class Connection:
     def after_reply(self, work: Callable[[], None]) -> None:
         """Do `work` once the reply of the handler that asks for it is queued. That handler must not wait any more."""
         self._after_reply.append(work)
+
+    def end(self, reason: str) -> None:
+        """End the link from our side, after what was put out so far has been written."""
+        self._ended = reason
+        self._ending.set()
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
         self.outbound.put({"jsonrpc": "2.0", "method": method, "params": params})
@@ -269,6 +276,12 @@ class Connection:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             self._ended = "the client is gone"
             tasks.cancel_scope.cancel()
+
+    async def _watch_end(self, tasks: TaskGroup) -> None:
+        await self._ending.wait()
+        with anyio.move_on_after(GRACE_S):
+            await self.outbound.drained()
+        tasks.cancel_scope.cancel()
 
     async def _watch_overflow(self, tasks: TaskGroup) -> None:
         await self.outbound.overflowed.wait()

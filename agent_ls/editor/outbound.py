@@ -130,7 +130,8 @@ class Outbound:
 
     async def drained(self) -> None:
         """Wait until everything put in so far was taken and written (the writer came back for more)."""
-        self._drained = anyio.Event()
+        if self._drained.is_set():
+            self._drained = anyio.Event()
         self._changed.set()
         await self._drained.wait()
 

@@ -271,6 +271,20 @@ def test_a_new_daemon_takes_over_and_the_editor_sees_only_a_pause(
         assert link.next() == {"jsonrpc": "2.0", "id": 10, "method": "m"}
 
 
+def test_a_daemon_that_a_person_stopped_is_not_started_again_by_an_idle_editor(
+    daemon: FakeDaemon, editor: Editor, runtime_dir: Path, state_dir: Path
+) -> None:
+    link = daemon.accept()
+    initialized(editor, link)
+    link.send(method="agent/drain", params={"retryAfterMs": 0, "reason": "shutdown"})
+    assert editor.next()["method"] == "agent/drain"
+    daemon.close()
+    (runtime_dir / "daemon.sock").unlink()
+    with FakeDaemon(runtime_dir) as started_by_somebody:
+        assert started_by_somebody.accept().next()["method"] == "initialize"
+    assert not (state_dir / "logs").exists(), "the bridge has started nothing"
+
+
 def test_half_a_message_of_a_dying_daemon_never_reaches_the_editor(
     daemon: FakeDaemon, editor: Editor, runtime_dir: Path
 ) -> None:

@@ -353,6 +353,13 @@ async def test_what_was_asked_before_the_client_ended_its_side_is_still_answered
         assert await peer.ended() == [{"id": 1, "result": "there"}]
 
 
+async def test_the_daemon_may_end_a_link_and_what_it_said_last_arrives() -> None:
+    async with link() as peer:
+        peer.connection.notify("agent/drain", {"retryAfterMs": 100, "reason": "restart"})
+        peer.connection.end("restart")
+        assert await peer.ended() == [{"method": "agent/drain", "params": {"retryAfterMs": 100, "reason": "restart"}}]
+
+
 async def test_a_message_of_30_mb_is_taken_while_it_comes_in_pieces() -> None:
     async def size(_: Connection, params: dict[str, Any]) -> Any:
         return len(params["text"])
