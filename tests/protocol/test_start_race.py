@@ -153,10 +153,13 @@ def test_two_states_that_share_a_runtime_directory_have_a_daemon_each(
     startable: dict[str, str], tmp_path: Path
 ) -> None:
     other = {**startable, "AGENT_LS_STATE_DIR": os.fspath(tmp_path / "state")}
-    first, second = greeting(ensure_daemon(startable)), greeting(ensure_daemon(other))
-    assert first != second
-    assert (greeting(ensure_daemon(startable)), greeting(ensure_daemon(other))) == (first, second)
-    os.kill(int(second.split()[0]), signal.SIGKILL)
+    try:
+        first, second = greeting(ensure_daemon(startable)), greeting(ensure_daemon(other))
+        assert first != second
+        assert (greeting(ensure_daemon(startable)), greeting(ensure_daemon(other))) == (first, second)
+    finally:
+        for pid in pids(other):
+            kill(pid)
 
 
 def test_directories_and_socket_are_private(env: dict[str, str]) -> None:
