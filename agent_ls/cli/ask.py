@@ -8,10 +8,8 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from agent_ls.cli import shown
 from agent_ls.cli.client import Client, ClientError
@@ -48,18 +46,20 @@ def run_ask(options: argparse.Namespace) -> int:
     if not text.strip():
         complain("There is no message.", 'Say what to do: agent-ls ask "…", or pipe the message in.')
         return FAILED
-    client = Client.connect(start=True)
-    try:
-        conversation_id = options.conversation or _create(client, options)
-        if options.conversation:
-            _change(client, options)
-        follower = Follower(client, conversation_id, connect=lambda: Client.connect(start=True))
-        follower.attach()
-        sent = client.call("agent/message/send", _send(conversation_id, text))
-        with _interruptible(sent["runId"]):
+    with _Stop() as stop:
+        client = Client.connect(start=True)
+        follower = Follower(client, options.conversation or "", connect=lambda: Client.connect(start=True))
+        try:
+            if options.conversation:
+                _change(client, options)
+            else:
+                follower.conversation_id = _create(client, options)
+            follower.attach()
+            sent = client.call("agent/message/send", _send(follower.conversation_id, text))
+            stop.arm(sent["runId"])
             return _Ask(follower, options, sent).follow()
-    finally:
-        client.close()
+        finally:
+            follower.client.close()
 
 
 def run_interrupt(options: argparse.Namespace) -> int:
@@ -105,9 +105,21 @@ class _Ask:
                 self._show(happened)
                 return self._note(happened.body["kind"], happened.body["entity"])
             case "snapshot":
-                if not self._json:
-                    self._screen.snapshot({"streams": happened.body.get("streams", [])})
+                return self._catch_up(happened.body)
         return None
+
+    def _catch_up(self, snapshot: Json) -> int | None:
+        """After a new connection. Where too much was missed to be told again, the snapshot says how it ended."""
+        if not self._json:
+            self._screen.snapshot(snapshot)
+        for request in snapshot.get("requests", []):
+            self._note("request", request)
+        queued = {run["id"] for run in snapshot.get("queue", [])}
+        if not snapshot.get("snapshot") or self._run_id in queued or snapshot["conversation"]["status"] in _ACTIVE:
+            return None
+        kinds = [item["kind"] for item in snapshot["items"] if item["runId"] == self._run_id]
+        ends = {"error": FAILED, "interrupt": INTERRUPTED}
+        return next((ends[kind] for kind in reversed(kinds) if kind in ends), DONE)
 
     def _show(self, happened: Happened) -> None:
         if self._json:
@@ -144,27 +156,43 @@ class _Ask:
         return WAITS
 
 
-@contextmanager
-def _interruptible(run_id: str) -> Iterator[None]:
-    """The first Ctrl-C stops the run and its end is awaited; the second one leaves at once.
+class _Stop:
+    """Ctrl-C: the first one stops the run and its end is awaited, the second one leaves at once.
 
-    On a connection of its own: the other one may be in the middle of a message.
+    One that comes before the run is known is kept for it. It goes out on a connection of its own: the other one may be
+    in the middle of a message.
     """
 
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, before)
+    def __init__(self) -> None:
+        self._run_id: str | None = None
+        self._pressed = False
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def arm(self, run_id: str) -> None:
+        self._run_id = run_id
+        if self._pressed:
+            self._interrupt(run_id)
+
+    def _press(self, _signal: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self._pressed = True
         aside("\nStopping the run; Ctrl-C again leaves it to the daemon.")
+        if self._run_id is not None:
+            self._interrupt(self._run_id)
+
+    def _interrupt(self, run_id: str) -> None:
         try:
             with Client.connect(start=True) as client:
                 client.call("agent/run/interrupt", {"commandId": command_id(), "runId": run_id})
         except ClientError as error:
             complain(error.message, error.hint)
-
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _message(words: list[str]) -> str:

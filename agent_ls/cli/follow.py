@@ -12,6 +12,7 @@ from agent_ls.cli.client import Client, ClientError
 
 Json = dict[str, Any]
 _TRIES: Final = 5
+_PAGE: Final = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +40,12 @@ class Follower:
     patience: float | None = None
 
     def attach(self) -> Json:
-        """The snapshot. At the first time events after it follow, later ones after the last that was seen."""
+        """The snapshot. Attached again, what was missed follows as events; a new snapshot where that is too much."""
         params: Json = {"conversationId": self.conversation_id, "backfill": {"items": self.backfill}}
         if self.seq:
             params["after"] = self.seq
         snapshot: Json = self.client.call("agent/conversation/attach", params)
-        self.seq = self.seq or int(snapshot.get("seq", 0))
+        self.seq = int(snapshot.get("seq", 0))
         return snapshot
 
     def happenings(self) -> Iterator[Happened]:
@@ -58,7 +59,7 @@ class Follower:
                 yield from self._read(method, params)
             else:
                 self._reconnect()
-            self.backfill = 0
+            self.backfill = max(self.backfill, _PAGE)
             yield Happened(kind="snapshot", body=self.attach())
 
     def _notifications(self) -> Iterator[tuple[str, Json]]:

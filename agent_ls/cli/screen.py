@@ -37,11 +37,13 @@ class Screen:
     def snapshot(self, held: Json) -> None:
         """The past as far as it was asked for, what is in flight, and what waits for an answer."""
         for item in held.get("items", []):
-            self._item(item, fresh=False)
+            if self._ours("item", item):
+                self._item(item)
         for stream in held.get("streams", []):
             self.stream(stream)
         for request in held.get("requests", []):
-            self._request(request)
+            if self._ours("request", request):
+                self._request(request)
 
     def event(self, event: Json) -> None:
         entity: Json = event["entity"]
@@ -49,7 +51,7 @@ class Screen:
             return
         match event["kind"]:
             case "item":
-                self._item(entity, fresh=True)
+                self._item(entity)
             case "request":
                 self._request(entity)
             case "run":
@@ -78,7 +80,7 @@ class Screen:
             print(file=self._answer, flush=True)
             self._open_line = False
 
-    def _item(self, item: Json, *, fresh: bool) -> None:
+    def _item(self, item: Json) -> None:
         kind, item_id = item["kind"], str(item["id"])
         if item_id in self._shown:
             return
@@ -89,7 +91,7 @@ class Screen:
             if item["payload"].get("state") in _SETTLED:
                 self._shown.add(item_id)
                 self.line(render.item(item, self._style))
-        elif not (fresh and kind in {"user_message", "reasoning"} and self._run_id):
+        elif not (self._run_id and kind in {"user_message", "reasoning"}):
             self._shown.add(item_id)
             self.line(render.item(item, self._style))
 

@@ -78,7 +78,7 @@ class Conversed(TypedDict):
 
 
 class Attached(TypedDict):
-    """The answer comes first, events after `seq` follow it."""
+    """Answered first; events after `seq` follow. Not a `snapshot`: what came after `after` follows as events."""
 
     conversation: ConversationView
     items: list[Item]
@@ -87,6 +87,7 @@ class Attached(TypedDict):
     locks: list[Lock]
     streams: list[StreamView]
     seq: int
+    snapshot: bool
     olderCursor: NotRequired[str]
 
 
@@ -131,10 +132,13 @@ class CommandPreview(TypedDict):
 
 
 class ChangePreview(TypedDict):
+    """`before` and `after` are the sha256 of the file, empty where it is not there."""
+
     uri: str
+    path: str
     diff: str
-    before: str | None
-    after: str | None
+    before: str
+    after: str
 
 
 class Preview(TypedDict):
@@ -144,9 +148,11 @@ class Preview(TypedDict):
     number: int
     digest: str
     title: str
+    status: RequestStatus
     command: NotRequired[CommandPreview]
     change: NotRequired[ChangePreview]
     input: NotRequired[Json]
+    questions: NotRequired[list[Json]]
 
 
 class BlobPart(TypedDict):

@@ -1,5 +1,6 @@
 """`ask`: the answer on stdout, everything else beside it, and an exit code that a script can trust."""
 
+import io
 import json
 import os
 import signal
@@ -164,7 +165,7 @@ def test_a_daemon_that_dies_is_met_again_and_nothing_is_told_twice(command_line:
     assert fake.sent("agent/conversation/attach")[1] == {
         "conversationId": "c",
         "after": 2,
-        "backfill": {"items": 0},
+        "backfill": {"items": 200},
     }
 
 
@@ -198,7 +199,7 @@ def test_a_refused_message_is_one_sentence(command_line: CommandLine, daemon: St
 
 
 def test_no_message_at_all_is_an_error(command_line: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", open(os.devnull, encoding="utf-8"))  # noqa: SIM115
+    monkeypatch.setattr("sys.stdin", io.StringIO(" "))
     assert command_line("ask").code == 1
 
 
