@@ -163,6 +163,7 @@ class Call(Entity):
     title: str | None = None
     uri: str | None = None
     diff: str | None = None
+    cwd: str | None = None
     keys: tuple[str, ...] = ()
     effect: str = "other"
     replay: str = "ask"

@@ -61,12 +61,11 @@ class Triage:
 
 
 def take_reply(
-    state: ConversationState, attempt_id: str, reply: Reply, *, triage: Sequence[Triage], provider: str, at: str
+    state: ConversationState, asked: Attempt, reply: Reply, *, triage: Sequence[Triage], at: str
 ) -> Decision | None:
-    """None when the step was answered already (a late duplicate)."""
-    attempt = state.attempts[attempt_id]
-    step = attempt.step_id
-    if not attempt.live or ids.part_id(step, 0) in state.items:
+    """`asked` is the attempt as it was when the model was asked. None if that step was answered meanwhile."""
+    attempt = state.attempts[asked.id]
+    if not attempt.live or attempt.step_id != asked.step_id:
         return None
     draft = Draft(state, at)
     judged = {entry.part: entry for entry in triage}
@@ -74,10 +73,10 @@ def take_reply(
         if index in judged:
             _add_call(draft, attempt, judged[index])
         else:
-            _add_said(draft, attempt, index, part=part, reply=reply, provider=provider)
+            _add_said(draft, attempt, index, part=part, reply=reply)
     usage = reply.usage or Usage()
     draft.move_attempt(
-        attempt_id,
+        attempt.id,
         AttemptFact.STEPPED,
         steps=attempt.steps + 1,
         last_stop=str(reply.stop),
@@ -88,15 +87,19 @@ def take_reply(
     return draft.done()
 
 
-def _add_said(draft: Draft, attempt: Attempt, index: int, *, part: Part, reply: Reply, provider: str) -> None:
+def _add_said(draft: Draft, attempt: Attempt, index: int, *, part: Part, reply: Reply) -> None:
     where = {"attempt_id": attempt.id, "step_id": attempt.step_id}
     item_id = ids.part_id(attempt.step_id, index)
     match part:
+        case TextPart() if not part.text.strip():
+            pass
         case TextPart():
             said = AssistantMessage(text=part.text, model=reply.model, usage=reply.usage)
             draft.add_item(attempt.run_id, item_id, ItemKind.ASSISTANT_MESSAGE, payload=said, **where)
         case ReasoningPart():
-            thought = Reasoning(text=part.text, provider=provider, model=reply.model, raw=part.raw)
+            # Replayed only to whom made it: the name that was asked for, since servers answer under others.
+            made_by = draft.conversation
+            thought = Reasoning(text=part.text, provider=made_by.provider, model=made_by.model, raw=part.raw)
             draft.add_item(attempt.run_id, item_id, ItemKind.REASONING, payload=thought, **where)
         case _:
             raise ValueError(f"call {part.name} was not triaged")
@@ -158,6 +161,8 @@ def _go_on_or_end(draft: Draft, attempt: Attempt, reply: Reply, *, triage: Seque
     if reply.stop is Stop.MAX_TOKENS:
         said = "The answer was cut at the model's limit. Say `go on` to hear the rest."
         _notice(draft, attempt, code="max_tokens", message=said)
+    if not any(isinstance(part, TextPart) and part.text.strip() for part in reply.parts):
+        _notice(draft, attempt, code="empty_answer", message="The model ended without saying anything.")
     if reply.stop is Stop.REFUSAL:
         _notice(draft, attempt, code="refusal", message="The model refused to answer this.")
     finish(draft, attempt.run_id, AttemptFact.COMPLETED)

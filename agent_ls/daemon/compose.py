@@ -10,10 +10,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from agent_ls import paths
 from agent_ls.adapters.host.files import DiskFiles
+from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.host.system import RandomIds, SystemClock
 from agent_ls.adapters.ledger.sqlite import SqliteLedger
 from agent_ls.adapters.tools.edit import EditTool
@@ -35,11 +36,13 @@ from agent_ls.ports.ledger import Ledger
 from agent_ls.ports.tools import Toolbox
 from agent_ls.runtime.feed import Feed
 from agent_ls.runtime.lock_table import LockTable
-from agent_ls.runtime.recovery import recover_all
 from agent_ls.runtime.registry import Registry
 from agent_ls.runtime.services import Limits, Services
 from agent_ls.runtime.supervisor import Supervisor
 from agent_ls.version import __version__
+
+TAKE_OVER_S: Final = 3.0
+RETRY_AFTER_MS: Final = 500
 
 
 @dataclass
@@ -60,7 +63,11 @@ class Daemon:
         return not self.inbox.windows and not self.inbox.pending and not self.desk.registry.running()
 
     async def recover(self) -> int:
-        return await recover_all(self.desk.registry)
+        return await self.desk.registry.recover_all(TAKE_OVER_S)
+
+    def say_goodbye(self, reason: str) -> None:
+        for window in self.inbox.windows:
+            window.notify("agent/drain", {"retryAfterMs": RETRY_AFTER_MS, "reason": reason})
 
 
 @asynccontextmanager
@@ -123,7 +130,7 @@ def _services(
         clock=clock,
         feed=Feed(clock, ledger.keep_partial),
         locks=LockTable(clock),
-        toolbox=_toolbox(),
+        toolbox=_toolbox(clock),
         supervisor=supervisor,
         models=providers.resolve,
         rules=workspaces.rules,
@@ -140,9 +147,9 @@ def _services(
     )
 
 
-def _toolbox() -> Toolbox:
+def _toolbox(clock: SystemClock) -> Toolbox:
     files = DiskFiles()
-    tools = (ReadTool(files), WriteTool(files), EditTool(files), ShellTool())
+    tools = (ReadTool(files), WriteTool(files), EditTool(files), ShellTool(LocalProcesses(clock)))
     return Toolbox({tool.name: tool for tool in tools})
 
 

@@ -25,6 +25,7 @@ from agent_ls.ports.ledger import LedgerError
 log = logging.getLogger(__name__)
 
 IDLE_LOOK_S: Final = 30.0
+GOODBYE_S: Final = 0.05
 
 DENIED: Final = Refused(
     Refusal(
@@ -87,6 +88,8 @@ async def _serve(listener: Listener, settings: Settings, environ: Mapping[str, s
             tasks.start_soon(listener.serve, serve)
             await ending.wait()
             log.info("daemon %d ends", os.getpid())
+            daemon.say_goodbye("shutdown")
+            await daemon.desk.services.clock.sleep(GOODBYE_S)
             tasks.cancel_scope.cancel()
 
 

@@ -7,7 +7,7 @@ Implemented one file a tool in adapters.tools. `prepare` decides nothing: whethe
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from agent_ls.core.items import Call, ItemKind, ToolResult
 from agent_ls.core.messages import ToolSpec
@@ -110,6 +110,13 @@ class Tool(Protocol):
     async def recover(self, call: Call, context: ToolContext) -> Outcome:
         """After a crash between start and result, for replay `verify` and `ask`."""
         ...
+
+
+@runtime_checkable
+class Spools(Protocol):
+    """A tool that keeps output on disk until its result is committed."""
+
+    def forget(self, item_id: str, spool: str) -> None: ...
 
 
 @dataclass

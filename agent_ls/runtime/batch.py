@@ -7,6 +7,7 @@ is core.owed; a call approved by a person runs only as it was shown.
 import logging
 from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -17,13 +18,15 @@ from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.items import CallState, Item, ResultStatus, ToolResult
 from agent_ls.core.locks import Holder
 from agent_ls.core.projection import ConversationState
-from agent_ls.ports.tools import Invalid, Prepared, Tool, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, Spools, Tool, ToolContext, ToolEffect
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.patience import record_patiently
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
 
 log = logging.getLogger(__name__)
+
+LAST_WORDS_S: Final = 5.0
 
 
 class Batch:
@@ -81,7 +84,8 @@ class Batch:
             return await self._call(tool, prepared, context)
         except anyio.get_cancelled_exc_class():
             if prepared.effect is not ToolEffect.READ:
-                with anyio.CancelScope(shield=True):
+                # What has happened is written down, but not for ever: recovery can still say `unknown`.
+                with anyio.move_on_after(LAST_WORDS_S, shield=True):
                     await self._finish(item.id, self._interrupted(item.id))
             raise
 
@@ -122,6 +126,9 @@ class Batch:
         decide = partial(_finished, item_id=item_id, result=result)
         await record_patiently(self._actor, decide, self._services.clock)
         self._services.feed.clear(self._actor.id, [item_id])
+        tool = self._services.toolbox.get(self._actor.state.items[item_id].call.tool)
+        if isinstance(tool, Spools):
+            tool.forget(item_id, self._services.spool)
 
     async def _not_run(self, item_id: str, why: str) -> None:
         result = ToolResult(status=ResultStatus.ERROR, output=why)

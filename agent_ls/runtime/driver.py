@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 
 class Driver:
+    """`live`: a loop works on it now. `held`: what a daemon before this one began is being settled first."""
+
     def __init__(self, actor: Actor, services: Services) -> None:
         self._actor = actor
         self._services = services
@@ -33,6 +35,7 @@ class Driver:
         self._batch = Batch(actor, services, self._ring.prepared)
         self._woken = anyio.Event()
         self.live = False
+        self.held = False
 
     def wake(self) -> None:
         """Called after every commit of the conversation. Must not wait."""
@@ -40,7 +43,7 @@ class Driver:
         if run is not None and run.interrupt is not None:
             self._ring.stop_asking()
         self._woken.set()
-        if not self.live and not isinstance(owed(self._actor.state), Nothing):
+        if not self.live and not self.held and not isinstance(owed(self._actor.state), Nothing):
             self.live = self._services.supervisor.start(f"driver {self._actor.id}", self._drive)
 
     async def _drive(self) -> None:

@@ -24,12 +24,15 @@ def bare_context(root: str, services: Services) -> ToolContext:
 
 
 def tool_context(state: ConversationState, item_id: str, services: Services) -> ToolContext:
+    """A call that was shown with a working directory keeps it, wherever the shell stands by now."""
+    item = state.items.get(item_id)
+    shown = item.call.cwd if item is not None else None
     root = os.path.realpath(state.root)
     return ToolContext(
         conversation_id=state.conversation.id,
         item_id=item_id,
         root=root,
-        cwd=state.cwd or root,
+        cwd=shown or state.cwd or root,
         environment=services.environment(root),
         seen=state.seen,
         spool=services.spool,

@@ -4,6 +4,7 @@ Owns loading (claim, then fold from the ledger), creation, and letting go of con
 that nobody writes to is never loaded: lists and attaches read the ledger.
 """
 
+import logging
 from functools import partial
 from typing import Any, Final
 
@@ -17,7 +18,10 @@ from agent_ls.core.events import ConversationFact
 from agent_ls.core.projection import ConversationState
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.driver import Driver
+from agent_ls.runtime.recovery import take_over
 from agent_ls.runtime.services import Services
+
+log = logging.getLogger(__name__)
 
 KEPT: Final = 64
 
@@ -28,6 +32,8 @@ class Registry:
         self._actors: dict[str, Actor] = {}
         self._drivers: dict[str, Driver] = {}
         self._loading = anyio.Lock()
+        self._taking_over: set[str] = set()
+        self._taken_over = anyio.Event()
 
     async def actor(self, conversation_id: str) -> Actor | Refusal:
         """The actor, loaded and claimed if it was not yet."""
@@ -45,6 +51,23 @@ class Registry:
         if isinstance(actor, Refusal):
             return actor
         return await actor.command(command_id, partial(_create, wanted=wanted))
+
+    async def recover_all(self, limit_s: float) -> int:
+        """Takes over every conversation that owes something; returns how many there are.
+
+        Waits until all of it is settled, so that no shell of a dead daemon is alive when people may answer; after
+        `limit_s` (a full disk, say) it goes on in the background.
+        """
+        owed = await self.services.ledger.owed()
+        found = list(dict.fromkeys(effect.conversation_id for effect in owed))
+        for conversation_id in found:
+            actor = await self.actor(conversation_id)
+            if isinstance(actor, Refusal):
+                log.warning("cannot recover %s: %s", conversation_id, actor.code)
+        if self._taking_over:
+            with anyio.move_on_after(limit_s):
+                await self._taken_over.wait()
+        return len(found)
 
     def live(self, conversation_id: str) -> Actor | None:
         return self._actors.get(conversation_id)
@@ -84,7 +107,26 @@ class Registry:
             return Refusal(Code.NOT_FOUND, f"There is no conversation `{conversation_id}`.")
         state = ConversationState.of(snapshot.entities, snapshot.seq)
         state.epoch = epoch
-        return self._keep(Actor(conversation_id, state, self.services))
+        actor = self._keep(Actor(conversation_id, state, self.services))
+        if state.active is not None:
+            self._recover(actor)
+        return actor
+
+    def _recover(self, actor: Actor) -> None:
+        """A run that was going on when the conversation was loaded has no live work: it is taken over first."""
+        driver = self._drivers[actor.id]
+        driver.held = True
+
+        async def recover() -> None:
+            await take_over(actor, self.services)
+            self._taking_over.discard(actor.id)
+            driver.held = False
+            driver.wake()
+            if not self._taking_over:
+                self._taken_over.set()
+
+        self._taking_over.add(actor.id)
+        self.services.supervisor.start(f"recovery of {actor.id}", recover)
 
     async def _fresh(self, conversation_id: str) -> Actor:
         state = ConversationState()

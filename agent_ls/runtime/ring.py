@@ -107,14 +107,13 @@ class Ring:
             await self._fail(attempt.run_id, notice_of(empty))
             return
         triage = await self._triager.judge(attempt, reply)
-        provider = self._actor.state.conversation.provider
         self._said = {}
 
         def decide(state: ConversationState, at: str) -> Decision | None:
             run = state.runs[attempt.run_id]
             if run.interrupt is not None or run.ended:
                 return None
-            return step.take_reply(state, attempt.id, reply, triage=triage, provider=provider, at=at)
+            return step.take_reply(state, attempt, reply, triage=triage, at=at)
 
         await record_patiently(self._actor, decide, self._services.clock)
         self._services.feed.clear_all(self._actor.id)

@@ -139,6 +139,7 @@ def _filled(call: Call, prepared: Prepared, tool: Tool) -> Call:
         title=prepared.title,
         uri=prepared.uri,
         diff=prepared.diff,
+        cwd=prepared.card.get("cwd"),
         keys=prepared.keys,
         effect=str(prepared.effect),
         replay=str(tool.replay),
