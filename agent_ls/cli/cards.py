@@ -17,7 +17,7 @@ Json = dict[str, Any]
 def card(request: Json, style: Style, *, answers: bool = True) -> list[str]:
     """With `answers`, its last line says how to answer from a terminal."""
     edge = {part: style.paint(part, "yellow") for part in "╭│╰"}
-    head = f"#{request.get('number')}  {one_line(str(request.get('title', '')))}"
+    head = f"#{request.get('number')}  {_title(request)}"
     body = [f"{edge['│']} {line}".rstrip() for line in _body(request, style)]
     foot = _how_to_answer(request) if answers and _pending(request) else decided(request)
     return [
@@ -45,7 +45,7 @@ def _body(request: Json, style: Style) -> list[str]:
         case "command":
             return _command(shown, style)
         case "edit":
-            return _edit(shown, style)
+            return _edit(request, shown, style)
         case _:
             given: Json = request.get("input") or shown
             return [f"{one_line(str(name))}: {escaped(str(value))}" for name, value in given.items()]
@@ -62,10 +62,19 @@ def _command(shown: Json, style: Style) -> list[str]:
     return lines + _warned(command, style)
 
 
-def _edit(shown: Json, style: Style) -> list[str]:
-    path = str(shown.get("path") or uri_path(str(shown.get("uri", ""))))
+def _edit(request: Json, shown: Json, style: Style) -> list[str]:
+    """The path where the title does not say it whole."""
+    path = short_path(str(shown.get("path") or uri_path(str(shown.get("uri", "")))))
+    said = str(request.get("title", "")).endswith(f" {path}")
+    where = [] if said else [style.dim(one_line(path, 1000))]
     text = str(shown.get("diff", ""))
-    return [style.dim(one_line(short_path(path), 1000)), *diff(text, style), *_warned(text, style)]
+    return [*where, *diff(text, style, names=False), *_warned(text, style)]
+
+
+def _title(request: Json) -> str:
+    """A command stands in the body, complete; its title would say it twice, and cut."""
+    title = one_line(str(request.get("title", "")))
+    return "Run a command" if title.startswith("$ ") else title
 
 
 def _warned(text: str, style: Style) -> list[str]:

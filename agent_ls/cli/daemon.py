@@ -143,22 +143,27 @@ def _holder_pid() -> int | None:
 def _described(status: Json) -> list[str]:
     style = style_of(sys.stdout)
     rows = [("daemon", f"pid {status['pid']}, version {status['version']}, up {_duration(status['uptimeS'])}")]
-    for name in ("connections", "claims", "runs", "requests", "effects", "ledger", "drain"):
-        value = status.get(name)
-        if value not in (None, {}, []):
-            rows.append((name, one_line(_told(value))))
-    rows.append(("state", paths.state_dir()))
+    for name in ("connections", "runs", "requests", "effects", "drain"):
+        if status.get(name) is not None:
+            rows.append((name, one_line(_told(status[name]))))
+    rows += [("ledger", _ledger(status.get("ledger") or {})), ("state", paths.state_dir())]
     return [f"{style.dim(f'{name:<12}')} {value}" for name, value in rows]
 
 
+def _ledger(held: Json) -> str:
+    size = int(held.get("sizeBytes", 0))
+    told = f"{held.get('engine', '?')}, {held.get('events', 0)} events, {size / 1_048_576:.1f} MiB"
+    trouble = held.get("error") or ("" if held.get("writable", True) else "it cannot be written")
+    return f"{told}; {one_line(str(trouble))}" if trouble else told
+
+
 def _told(value: Any) -> str:
+    """Counts; the names behind them are in `--json`."""
     match value:
         case dict():
-            return ", ".join(f"{name} {_told(held)}" for name, held in value.items() if held not in (None, {}))
+            return ", ".join(f"{_told(held)} {name}" for name, held in value.items() if name != "count")
         case list():
-            return f"{len(value)}"
-        case bool():
-            return "yes" if value else "no"
+            return str(len(value))
         case _:
             return str(value)
 

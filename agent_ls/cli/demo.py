@@ -96,7 +96,6 @@ class _Demo:
         self._pid = int(client.call("agent/status")["pid"])
         self._fact("daemon", f"started, pid {self._pid}; every editor and terminal shares it")
         self._fact(FILE, self._world.file_text().strip())
-        put()
         made = client.call(
             "agent/conversation/create", {"commandId": command_id(), "workspace": path_uri(self._world.workspace)}
         )

@@ -45,16 +45,18 @@ def item(held: Json, style: Style) -> list[str]:
             return []
 
 
-def call(held: Json, style: Style) -> list[str]:
-    """What the agent did and what came of it."""
+def call(held: Json, style: Style, *, shown: bool = False) -> list[str]:
+    """What the agent did and what came of it. `shown`: the person has seen its diff on a card just now."""
     payload: Json = held.get("payload") or {}
     result: Json = payload.get("result") or {}
     sign, colour = _SIGNS.get(str(held.get("status")), ("·", "dim"))
+    text = str(payload.get("diff") or "")
     lines = [f"{style.paint(sign, colour)} {style.bold(call_title(payload))}{_outcome(payload, style)}"]
-    if payload.get("diff") and payload.get("state") != "not_run":
-        lines += indented(diff(str(payload["diff"]), style))
-    elif held.get("kind") == "command" or result.get("status") not in {None, "ok"}:
+    if result.get("status") not in {None, "ok"} or held.get("kind") == "command":
         lines += indented(output(str(result.get("output", "")), style))
+    elif text:
+        lines[0] += style.dim(f"  {_count(text)}")
+        lines += [] if shown else indented(diff(text, style, names=False))
     return lines
 
 
@@ -70,8 +72,12 @@ def call_title(payload: Json) -> str:
     return one_line(f"{tool} {target or ''}".rstrip(), width() - 20)
 
 
-def diff(text: str, style: Style) -> list[str]:
-    return [_diff_line(line, style) for line in named(text.rstrip("\n")).split("\n")]
+def diff(text: str, style: Style, *, names: bool = True) -> list[str]:
+    """Line by line; `names` keeps the two lines that name the files."""
+    lines = named(text.rstrip("\n")).split("\n")
+    if not names and len(lines) > 1 and lines[0].startswith("--- ") and lines[1].startswith("+++ "):
+        lines = lines[2:]
+    return [_diff_line(line, style) for line in lines]
 
 
 def output(text: str, style: Style, *, limit: int = _OUTPUT_LINES) -> list[str]:
@@ -125,6 +131,13 @@ def _user(payload: Json, style: Style) -> list[str]:
 def _todo(step: Json) -> str:
     signs = {"completed": "☒", "done": "☒", "in_progress": "◐", "running": "◐"}
     return f"  {signs.get(str(step.get('status')), '☐')} {one_line(str(step.get('text', '')))}"
+
+
+def _count(text: str) -> str:
+    lines = text.split("\n")
+    added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
+    removed = sum(line.startswith("-") and not line.startswith("---") for line in lines)
+    return f"+{added} -{removed}"
 
 
 def _diff_line(line: str, style: Style) -> str:

@@ -90,10 +90,12 @@ class Screen:
         elif kind in _CALLS:
             if item["payload"].get("state") in _SETTLED:
                 self._shown.add(item_id)
-                self.line(render.item(item, self._style))
+                seen = item["payload"].get("requestId") in self._cards
+                self.line(render.call(item, self._style, shown=seen))
         elif not (self._run_id and kind in {"user_message", "reasoning"}):
             self._shown.add(item_id)
-            self.line(render.item(item, self._style))
+            lines = render.item(item, self._style)
+            self.line(["", *lines] if kind == "user_message" else lines)
 
     def _request(self, request: Json) -> None:
         state = f"{request.get('status')} {request.get('digest')}"
@@ -102,7 +104,7 @@ class Screen:
         known = request["id"] in self._cards
         self._cards[request["id"]] = state
         if request.get("status") == "pending":
-            self.line(cards.card(request, self._style, answers=self._hints))
+            self.line(["", *cards.card(request, self._style, answers=self._hints)])
         elif known:
             self.line([self._style.dim(f"#{request.get('number')} {cards.decided(request)}")])
 
@@ -115,6 +117,8 @@ class Screen:
             # What was in flight is void (the model is asked again): a new line, never a mixture.
             self._put("\n" if self._open_line else "")
             written = ""
+        if not written and whole and self._answer is self._activity:
+            self._put("\n")
         self._put(prose(whole[len(written) :]))
         self._written[item_id] = whole
 

@@ -1,4 +1,4 @@
-"""Digests of the requests that this person was shown last, kept beside the socket.
+"""Digests of the requests that this person was shown last, kept in the state directory, as numbers count there.
 
 Owns that small file, so that `approve N` binds to what `pending` or `show` printed. Losing it costs nothing but another
 look. Its reader trusts nothing in it: the daemon compares the digest.
@@ -35,7 +35,7 @@ def digest(number: int) -> str | None:
 
 
 def _path() -> str:
-    return os.path.join(paths.runtime_dir(), _NAME)
+    return os.path.join(paths.state_dir(), _NAME)
 
 
 def _read() -> dict[str, str]:

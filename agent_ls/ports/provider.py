@@ -1,8 +1,8 @@
 """A model behind a wire, for conversations whose loop is ours.
 
 Owns the port: a request goes in, frames come while it streams, a reply or a failure comes out. The neutral shape of
-messages is core.messages; each wire (adapters.models) turns it into its server's words. Trouble with the server is a Failure
-value, never an exception.
+messages is core.messages; each wire (adapters.models) turns it into its server's words. Trouble with the server is a
+Failure value, never an exception.
 """
 
 from collections.abc import Callable, Sequence

@@ -126,7 +126,7 @@ class Batch:
         decide = partial(_finished, item_id=item_id, result=result)
         await record_patiently(self._actor, decide, self._services.clock)
         self._services.feed.clear(self._actor.id, [item_id])
-        tool = self._services.toolbox.get(self._actor.state.items[item_id].call.tool)
+        tool: object = self._services.toolbox.get(self._actor.state.items[item_id].call.tool)
         if isinstance(tool, Spools):
             tool.forget(item_id, self._services.spool)
 

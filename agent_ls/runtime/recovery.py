@@ -40,8 +40,9 @@ async def _settle(actor: Actor, item: Item, services: Services) -> None:
     await record_patiently(
         actor, lambda s, at: recovery.settle_lost(s, item.id, settled, number=number, at=at), services.clock
     )
-    if isinstance(tool, Spools):
-        tool.forget(item.id, services.spool)
+    keeper: object = tool
+    if isinstance(keeper, Spools):
+        keeper.forget(item.id, services.spool)
 
 
 async def _say_dropped(actor: Actor, services: Services) -> None:

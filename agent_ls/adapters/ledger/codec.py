@@ -34,7 +34,7 @@ def decode(kind: EventKind | str, data: bytes | str) -> AnyEntity:
     """The entity; an item that this version does not know becomes a notice in its place."""
     try:
         raw = from_json(data)
-        if kind == EventKind.ITEM:
+        if kind == EventKind.ITEM and isinstance(raw, dict):
             return _item(raw)
         entity: AnyEntity = _adapter(ENTITIES[EventKind(kind)]).validate_python(raw)
     except ValueError as error:

@@ -71,6 +71,7 @@ class Line:
         self._connect = connect
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._closed = False
+        self._ended: asyncio.Future[None] | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -89,11 +90,10 @@ class Line:
     async def close(self) -> None:
         if self._closed:
             return
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._ended = asyncio.get_running_loop().create_future()
         self._closed = True
-        self._jobs.put(Job(lambda _: None, done))
         self._jobs.put(None)
-        await done
+        await self._ended
         self._thread.join()
 
     def _run(self) -> None:
@@ -107,11 +107,13 @@ class Line:
             outcome = attempt(job, connection)
             if isinstance(outcome.error, sqlite3.Error):
                 outcome = Outcome(job, error=ledger_error(outcome.error, self._path))
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            with suppress(sqlite3.Error):
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
             deliver([outcome])
         if connection is not None:
             connection.close()
+        deliver([Outcome(Job(lambda _: None, self._ended))])
 
 
 def _resolve(group: list[tuple["asyncio.Future[Any]", Outcome]]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent_ls.adapters.ledger.files import make_private
 from agent_ls.adapters.ledger.handover import Line
+from agent_ls.ports.ledger import LedgerError
 
 
 class Partials:
@@ -21,10 +22,17 @@ class Partials:
 
     async def of(self, conversation_id: str) -> dict[str, str]:
         query = "SELECT item_id, text FROM partial WHERE conversation_id = ?"
-        return await self._line.run(lambda db: dict(db.execute(query, (conversation_id,))))
+        try:
+            return await self._line.run(lambda db: dict(db.execute(query, (conversation_id,))))
+        except LedgerError:
+            # A full disk must not keep anybody from looking; text in flight is allowed to be lost.
+            return {}
 
     async def drop(self, conversation_id: str) -> None:
-        await self._line.run(lambda db: db.execute("DELETE FROM partial WHERE conversation_id = ?", (conversation_id,)))
+        with suppress(LedgerError):
+            await self._line.run(
+                lambda db: db.execute("DELETE FROM partial WHERE conversation_id = ?", (conversation_id,))
+            )
 
     async def close(self) -> None:
         await self._line.close()

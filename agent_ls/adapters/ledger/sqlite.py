@@ -163,7 +163,8 @@ class SqliteLedger:
     async def delete(self, conversation_id: str) -> bool:
         work = partial(writes.delete, conversation_id=conversation_id, at=self._clock.now())
         done = await self._writer.run(work, reserved=True)
-        await self._partials.drop(conversation_id)
+        if done:
+            await self._partials.drop(conversation_id)
         return done
 
     async def status(self) -> LedgerStatus:
