@@ -47,8 +47,8 @@ class _Demo:
         self._answers_itself = answers_itself
         self._style = style_of(sys.stdout)
         self._screen = screen.on_terminal(hints=False)
-        self._follower: Follower | None = None
         self._pid = 0
+        self._failed = False
 
     def play(self, began: float) -> int:
         self._open()
@@ -80,7 +80,7 @@ class _Demo:
         self._heading("You answer, and it goes on where it was")
         self._decide(follower, command)
         self._until_asked(follower)
-        return 0
+        return self._judged()
 
     def _open(self) -> None:
         put()
@@ -117,6 +117,7 @@ class _Demo:
                 case _:
                     self._screen.event(happened.body)
                     entity: Json = happened.body["entity"]
+                    self._failed |= happened.body["kind"] in {"item", "run"} and entity["status"] == "failed"
                     if happened.body["kind"] == "request" and entity["status"] == "pending":
                         return entity
                     if happened.body["kind"] == "run" and entity["status"] in _ENDED:
@@ -173,6 +174,12 @@ class _Demo:
         told = f"#{after['number']} still waits: the same number, the same command, nothing ran meanwhile"
         self._fact("request", told)
         return True
+
+    def _judged(self) -> int:
+        if self._failed:
+            complain("Something in the story failed that should not: please report it, with what stands above.")
+            self._world.tell_log()
+        return 1 if self._failed else 0
 
     def _ended_early(self) -> int:
         put()

@@ -1,0 +1,160 @@
+"""Lists for people and for scripts, usage errors, and what a verb must not import."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.unit.cli.conftest import CommandLine, Start
+from tests.unit.cli.fake_daemon import Link
+
+Json = dict[str, Any]
+SUMMARY: Json = {
+    "id": "c1",
+    "workspace": "file:///srv/my%20work",
+    "title": "Mend the greeting",
+    "provider": "demo",
+    "model": "demo-1",
+    "mode": "ask",
+    "status": "waiting",
+    "pendingRequests": 1,
+    "lastText": "",
+}
+STATUS: Json = {
+    "pid": 1,
+    "version": "0.1.0",
+    "bootId": "b",
+    "instanceId": "i",
+    "uptimeS": 4000.0,
+    "connections": {"count": 2, "windows": [{"client": "cli"}, {"client": "vscode"}]},
+    "claims": 0,
+    "runs": {"active": [], "count": 0},
+    "requests": {"pending": 3},
+    "effects": {"owed": []},
+    "ledger": {"engine": "sqlite", "events": 12, "sizeBytes": 2_097_152, "writable": True},
+    "drain": None,
+}
+
+
+def test_status_without_a_daemon_starts_none_and_exits_with_3(command_line: CommandLine) -> None:
+    assert command_line("status").code == 3
+    said = command_line("status", "--json")
+    assert (said.code, json.loads(said.out)) == (3, {"running": False})
+
+
+def test_stop_without_a_daemon_is_no_trouble(command_line: CommandLine) -> None:
+    said = command_line("stop")
+    assert (said.code, said.out) == (0, "No daemon is running.\n")
+
+
+def test_status_as_json_is_what_the_daemon_said(command_line: CommandLine, daemon: Start) -> None:
+    daemon({"agent/status": STATUS})
+    said = command_line("status", "--json")
+    assert (said.code, json.loads(said.out)) == (0, STATUS)
+
+
+def test_status_for_a_person_counts(command_line: CommandLine, daemon: Start) -> None:
+    daemon({"agent/status": STATUS})
+    lines = command_line("status").out.splitlines()
+    assert lines[:-1] == [
+        "daemon       pid 1, version 0.1.0, up 1 h 6 min",
+        "connections  2 windows",
+        "runs         0 active",
+        "requests     3 pending",
+        "effects      0 owed",
+        "ledger       sqlite, 12 events, 2.0 MiB",
+    ]
+
+
+def test_conversations_are_aligned_and_readable(command_line: CommandLine, daemon: Start) -> None:
+    daemon({"agent/conversation/list": {"conversations": [SUMMARY, {**SUMMARY, "id": "c234", "status": "idle"}]}})
+    assert command_line("conversations").out == (
+        "id    status       workspace     title\n"
+        "c1    waiting (1)  /srv/my work  Mend the greeting\n"
+        "c234  idle (1)     /srv/my work  Mend the greeting\n"
+    )
+
+
+def test_a_long_list_is_read_to_its_end(command_line: CommandLine, daemon: Start) -> None:
+    def page(_link: Link, params: Json) -> Json:
+        if "cursor" in params:
+            return {"conversations": [{**SUMMARY, "id": "c2"}]}
+        return {"conversations": [SUMMARY], "nextCursor": "more"}
+
+    daemon({"agent/conversation/list": page})
+    listed = json.loads(command_line("conversations", "--json").out)["conversations"]
+    assert [held["id"] for held in listed] == ["c1", "c2"]
+
+
+def test_nothing_is_deleted_without_a_yes(command_line: CommandLine, daemon: Start) -> None:
+    fake = daemon({})
+    assert command_line("conversations", "delete", "c1").code == 1
+    assert fake.sent("agent/conversation/delete") == []
+    assert command_line("conversations", "delete", "c1", "--yes").code == 0
+    assert fake.sent("agent/conversation/delete") == [{"conversationId": "c1"}]
+
+
+def test_an_export_is_the_text_as_it_came(command_line: CommandLine, daemon: Start) -> None:
+    fake = daemon({"agent/conversation/export": {"text": "# Title\n"}})
+    assert command_line("export", "c1", "--format", "jsonl").out == "# Title\n"
+    assert fake.sent("agent/conversation/export") == [{"conversationId": "c1", "format": "jsonl"}]
+
+
+def test_interrupt_finds_the_run_that_is_going_on(command_line: CommandLine, daemon: Start) -> None:
+    snapshot = {"conversation": SUMMARY, "queue": [], "items": [{"id": "i", "runId": "c1.r4"}], "seq": 1}
+    fake = daemon(
+        {
+            "agent/conversation/list": {"conversations": [SUMMARY]},
+            "agent/conversation/attach": snapshot,
+        }
+    )
+    assert command_line("interrupt").code == 0
+    assert fake.sent("agent/run/interrupt") == [{"runId": "c1.r4", "holdQueue": True}]
+
+
+def test_locks_are_listed_for_people_and_scripts(command_line: CommandLine, daemon: Start) -> None:
+    lock = {"key": "file:///srv/a.py", "conversationId": "c", "runId": "c.r1", "since": "12:00", "waiting": 2}
+    daemon({"agent/lock/list": {"locks": [lock]}})
+    assert json.loads(command_line("locks", "--json").out) == {"locks": [lock]}
+    assert command_line("locks").out.splitlines()[1] == "/srv/a.py  c.r1    12:00  2"
+
+
+def test_rules_explain_takes_a_command_as_typed(command_line: CommandLine, daemon: Start) -> None:
+    fake = daemon({"agent/permission/explain": {"effect": "ask", "reason": "No rule allows it."}})
+    assert command_line("rules", "explain", "shell", "git", "push").out == "ask  No rule allows it.\n"
+    assert fake.sent("agent/permission/explain")[0]["input"] == {"command": "git push"}
+
+
+@pytest.mark.parametrize("verb", ["chat", "import", "acp"])
+def test_what_is_not_built_says_so(command_line: CommandLine, verb: str) -> None:
+    said = command_line(verb)
+    assert (said.code, "not built yet" in said.err) == (1, True)
+
+
+def test_a_wrong_verb_is_a_usage_error_that_is_no_code_of_ask(command_line: CommandLine) -> None:
+    said = command_line("aks")
+    assert (said.code, said.err) == (64, "agent-ls: There is no `agent-ls aks`.\n  See `agent-ls --help`.\n")
+
+
+def test_the_help_names_every_verb_of_the_protocol(command_line: CommandLine) -> None:
+    listed = {line.split()[0] for line in command_line("--help").out.splitlines() if line.startswith("  ")}
+    assert listed >= {
+        *("connect", "daemon", "start", "stop", "restart", "status", "doctor", "demo", "chat", "ask", "pending"),
+        *("show", "approve", "deny", "answer", "interrupt", "conversations", "attach", "export", "import", "locks"),
+        *("rules", "log", "acp"),
+    }
+
+
+def test_client_verbs_import_nothing_heavy() -> None:
+    code = "import sys, agent_ls.cli.main as m; m._verbs(); print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    heavy = {"pydantic", "anyio", "httpx", "asyncio", "lsprotocol", "pygls", "subprocess", "sqlite3"}
+    assert heavy & set(ran.stdout.split()) == set()
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    shell = f"{sys.executable} -m agent_ls --help | {sys.executable} -c pass; echo ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=20, check=True)
+    assert (ran.stdout, ran.stderr) == ("0\n", "")
