@@ -94,7 +94,7 @@ def _close(built: list[ModelMessage], group: Sequence[Item], *, provider: str, m
 
 
 def _call_part(call: Call) -> CallPart:
-    return CallPart(call.call_id, call.tool, _arguments(call))
+    return CallPart(call.call_id, call.tool, _arguments(call), blob=call.input_blob)
 
 
 def _arguments(call: Call) -> str:
@@ -105,7 +105,14 @@ def _result_part(call: Call) -> ResultPart:
     result = call.result
     if result is None or call.state not in SETTLED:
         return ResultPart(call.call_id, "not_run: the call has no result.", is_error=True)
-    return ResultPart(call.call_id, result.for_model(), is_error=result.status is not Status.OK, images=result.images)
+    return ResultPart(
+        call.call_id,
+        result.for_model(),
+        is_error=result.status is not Status.OK,
+        images=result.images,
+        blob=result.full,
+        prefix=result.prefix,
+    )
 
 
 def _attached(item: ContextItem) -> str:

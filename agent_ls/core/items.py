@@ -111,21 +111,26 @@ class Usage(Entity):
 class ToolResult(Entity):
     """What came of a call. `output` is what the model is told, without the status word in front.
 
-    `images` are image blocks for the model; `blob` is the digest of the whole output when `output` is cut; `data`
-    holds facts that later calls need (hash of what was read, pid), never shown to the model.
+    `images` are image blocks for the model. `blob` is the digest of what the model was not shown of a long output,
+    `full` of what it was shown but what is too long for the transcript. `data` holds facts that later calls need (hash
+    of what was read), never shown to the model.
     """
 
     status: ResultStatus
     output: str = ""
     exit_code: int | None = None
     blob: str | None = None
+    full: str | None = None
     images: tuple[Block, ...] = ()
     data: dict[str, Any] | None = None
 
     def for_model(self) -> str:
         """Text for the model: a result that is not ok begins with its status; never empty (servers refuse that)."""
-        text = self.output if self.output.strip() else "(no output)"
-        return text if self.status is ResultStatus.OK else f"{self.status}: {text}"
+        return self.prefix + (self.output if self.output.strip() else "(no output)")
+
+    @property
+    def prefix(self) -> str:
+        return "" if self.status is ResultStatus.OK else f"{self.status}: "
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +178,7 @@ class Call(Entity):
     decided_from: str | None = None
     rule: str | None = None
     raw_arguments: str | None = None
+    input_blob: str | None = None
     before: str | None = None
     after: str | None = None
     result: ToolResult | None = None

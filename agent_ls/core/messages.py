@@ -35,11 +35,15 @@ class ReasoningPart:
 
 @dataclass(frozen=True)
 class CallPart:
-    """`arguments` is the text as the model wrote it; `id` is the model's in a reply, ours in a request."""
+    """`arguments` is the text as the model wrote it; `id` is the model's in a reply, ours in a request.
+
+    `blob` names the whole arguments where they are too large for the transcript; put back before anything is sent.
+    """
 
     id: str
     name: str
     arguments: str
+    blob: str | None = None
 
 
 Part = TextPart | ReasoningPart | CallPart
@@ -59,12 +63,17 @@ class AssistantTurn:
 
 @dataclass(frozen=True)
 class ResultPart:
-    """The one result of a call, `call_id` as in the CallPart before it; `text` is never empty."""
+    """The one result of a call, `call_id` as in the CallPart before it; `text` is never empty.
+
+    `blob` names the whole text, to be put after `prefix`, where the transcript holds only parts of it.
+    """
 
     call_id: str
     text: str
     is_error: bool = False
     images: tuple[Block, ...] = ()
+    blob: str | None = None
+    prefix: str = ""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.ports.tools import Invalid, Prepared, Spools, Tool, ToolContext, ToolEffect
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.patience import record_patiently
+from agent_ls.runtime.payloads import shrink_result, whole_input
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
 
@@ -100,7 +101,8 @@ class Batch:
         """Looks again right before the start: what was shown is what runs."""
         fresh = self._prepared.pop(item.id, None)
         if fresh is None or item.call.decided_by != "rule" or fresh.effect is not ToolEffect.READ:
-            looked = await tool.prepare(item.call.input, context)
+            given = await whole_input(item.call, self._services.ledger.get_blob)
+            looked = Invalid("Its input is no longer there.") if given is None else await tool.prepare(given, context)
             if isinstance(looked, Invalid):
                 await self._not_run(item.id, looked.message)
                 return None
@@ -123,7 +125,8 @@ class Batch:
         return await record_patiently(self._actor, decide, self._services.clock)
 
     async def _finish(self, item_id: str, result: ToolResult) -> None:
-        decide = partial(_finished, item_id=item_id, result=result)
+        kept = await shrink_result(result, self._services.ledger.put_blob)
+        decide = partial(_finished, item_id=item_id, result=kept)
         await record_patiently(self._actor, decide, self._services.clock)
         self._services.feed.clear(self._actor.id, [item_id])
         tool: object = self._services.toolbox.get(self._actor.state.items[item_id].call.tool)

@@ -23,6 +23,7 @@ from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, Mod
 from agent_ls.ports.tools import Prepared
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.patience import record_patiently
+from agent_ls.runtime.payloads import Inflater
 from agent_ls.runtime.services import Services
 from agent_ls.runtime.triage import Triager
 
@@ -44,6 +45,7 @@ class Ring:
         self._asking: anyio.CancelScope | None = None
         self._said: dict[int, list[str]] = {}
         self._history = History()
+        self._inflater = Inflater(services.ledger.get_blob)
 
     @property
     def prepared(self) -> dict[str, Prepared]:
@@ -80,7 +82,7 @@ class Ring:
     async def _call(self, model: Model, attempt: Attempt) -> Reply | Failure | None:
         """None when the request was cancelled because a stop was noted."""
         self._said = {}
-        request = self._request(attempt)
+        request = await self._request(attempt)
         with anyio.CancelScope() as scope:
             self._asking = scope
             try:
@@ -130,14 +132,14 @@ class Ring:
         await record_patiently(self._actor, decide, self._services.clock)
         self._services.feed.clear_all(self._actor.id)
 
-    def _request(self, attempt: Attempt) -> ModelRequest:
+    async def _request(self, attempt: Attempt) -> ModelRequest:
         state = self._actor.state
         conversation = state.conversation
         date = self._services.clock.now()[:10]
         return ModelRequest(
             model=conversation.model,
             system=system_prompt(root=state.root, platform=self._services.platform, date=date),
-            messages=self._history.messages(state),
+            messages=await self._inflater.inflate(self._history.messages(state)),
             tools=self._services.toolbox.specs(),
             step_id=attempt.step_id,
             cache_key=conversation.id,

@@ -21,6 +21,7 @@ from agent_ls.core.rules import Rule
 from agent_ls.core.step import Triage, TriageVerdict
 from agent_ls.ports.tools import Invalid, Prepared, Tool
 from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.payloads import shrink_call
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
 
@@ -68,7 +69,8 @@ class Triager:
         if isinstance(prepared, Invalid):
             return self._invalid(index, call, prepared.message, kind=tool.kind)
         self.prepared[item_id] = prepared
-        return self._judged(index, _filled(call, prepared, tool), prepared=prepared, tool=tool)
+        filled = await shrink_call(_filled(call, prepared, tool), self._services.ledger.put_blob)
+        return self._judged(index, filled, prepared=prepared, tool=tool)
 
     def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool) -> Triage:
         conversation = self._actor.state.conversation

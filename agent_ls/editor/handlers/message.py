@@ -13,6 +13,7 @@ from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.run import Interrupt
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.window import Window
+from agent_ls.runtime.payloads import shrink_blocks
 from agent_ls.wire import models
 
 Answer = dict[str, Any] | Refusal
@@ -25,7 +26,7 @@ async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer
     if params.plan_id is not None:
         return Refusal(Code.UNSUPPORTED, "Plans are not built yet.", "Send the message without `planId`.")
     message = Message(
-        content=params.content,
+        content=await shrink_blocks(params.content, desk.services.ledger.put_blob),
         context=params.context,
         dispatch=Dispatch(params.dispatch),
         target_run_id=params.target_run_id,
@@ -37,9 +38,8 @@ async def update_queue(desk: Desk, window: Window, params: models.UpdateQueue) -
     actor = await desk.registry.actor(params.conversation_id)
     if isinstance(actor, Refusal):
         return actor
-    change = QueueUpdate(
-        op=QueueOp(params.op), run_id=params.run_id, content=params.content or (), before=params.before
-    )
+    content = await shrink_blocks(params.content or (), desk.services.ledger.put_blob)
+    change = QueueUpdate(op=QueueOp(params.op), run_id=params.run_id, content=content, before=params.before)
     return await actor.command(params.command_id, partial(_update, change=change))
 
 

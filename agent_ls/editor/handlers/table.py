@@ -11,6 +11,7 @@ from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers import conversation, daemon, message, provider, request, rules
 from agent_ls.editor.window import Window
+from agent_ls.ports.ledger import LedgerError
 from agent_ls.wire.methods import METHODS, Direction, Method, unsupported
 
 Handle = Callable[[Desk, Window, Any], Awaitable[dict[str, Any] | Refusal]]
@@ -45,7 +46,10 @@ def _handler(desk: Desk, method: Method) -> Handler:
             raise Refused(params)
         assert isinstance(connection, Window)
         assert handle is not None
-        answer = await handle(desk, connection, params)
+        try:
+            answer = await handle(desk, connection, params)
+        except LedgerError as error:
+            answer = error.refusal
         if isinstance(answer, Refusal):
             raise Refused(answer)
         return answer
