@@ -1,0 +1,278 @@
+"""shell: one command in a shell of its own, with no terminal, for a limited time and with limited output.
+
+Owns the tool's input, what a person is shown of it and what the model is told came of it. Processes are a port's
+(ports.processes), bytes become text in core.output, the copy that survives a crash is shell_spool's.
+"""
+
+import json
+import os
+import signal
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Final
+
+import anyio
+from pydantic import Field
+
+from agent_ls.adapters.tools import shell_spool
+from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.shell_script import environment, read_cwd, words
+from agent_ls.core.display import one_line
+from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
+from agent_ls.core.output import Folder, Live, Ring
+from agent_ls.core.uris import file_uri
+from agent_ls.ports.processes import Child, Processes
+from agent_ls.ports.provider import ToolSpec
+from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+
+GRACE: Final = 2.0
+_DRAIN: Final = 0.2
+_LONGEST_COMMAND: Final = 100_000
+_LIVE_BURST: Final = 64 * 1024
+_LIVE_PER_SECOND: Final = 16 * 1024
+_DESCRIPTION = (
+    "Runs a command in bash, in the folder where the last one ended. There is no terminal and no input, and editors "
+    "and prompts fail. Long output is cut in the middle. Use read, edit and write for files."
+)
+
+
+class ShellInput(Arguments):
+    command: str = Field(description="What to run, as typed into a shell")
+    cwd: str | None = Field(default=None, description="Folder to run in: absolute, or relative to the workspace")
+    timeout: int = Field(default=120, ge=1, le=600, description="Seconds until it is ended")
+
+
+class ShellTool:
+    name = "shell"
+    kind = ItemKind.COMMAND
+    effect = ToolEffect.SHELL
+    replay = Replay.ASK
+
+    def __init__(self, processes: Processes) -> None:
+        self._processes = processes
+        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(ShellInput))
+
+    @property
+    def spec(self) -> ToolSpec:
+        return self._spec
+
+    async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
+        given = parse(ShellInput, arguments)
+        if isinstance(given, Invalid):
+            return given
+        if wrong := _unusable(given.command):
+            return Invalid(f"{wrong}. Expected {{command, cwd?, timeout?}}")
+        cwd = _folder(given, context)
+        if isinstance(cwd, Invalid):
+            return cwd
+        changes: dict[str, str] = {}
+        decides = [self.name, given.command, cwd, given.timeout, changes]
+        inside = cwd == context.root or cwd.startswith(context.root.rstrip("/") + "/")
+        return Prepared(
+            tool=self.name,
+            input=dict(arguments),
+            effect=self.effect,
+            title=f"$ {one_line(given.command)}",
+            digest=sha256(json.dumps(decides).encode()).hexdigest(),
+            card={
+                "type": "command",
+                "command": given.command,
+                "cwd": cwd,
+                "timeout": given.timeout,
+                "environment": changes,
+            },
+            keys=(file_uri(context.root),),
+            reads=() if inside else (cwd,),
+            command=given.command,
+        )
+
+    async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
+        card = prepared.card
+        note = shell_spool.path_of(context.spool, context.item_id, ".cwd")
+        recording = _Recording(context)
+        try:
+            try:
+                child = self._start(card["command"], card["cwd"], context=context, note=note, recording=recording)
+            except OSError as error:
+                why = f"The command could not be started: {error.strerror or error}."
+                return ToolResult(status=ResultStatus.ERROR, output=why)
+            recording.spool.begin(child.id)
+            timed_out = await self._watch(child, context, seconds=card["timeout"], recording=recording)
+            recording.finish()
+            said = [*_moved(prepared, context), _how_it_ended(child.exit, card["timeout"] if timed_out else None)]
+            return await recording.result(
+                _status(child.exit, timed_out=timed_out),
+                said,
+                exit_code=_exit_code(child.exit),
+                data={"cwd": read_cwd(note) or card["cwd"]},
+            )
+        finally:
+            recording.close()
+
+    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+        """It may have done anything between nothing and all: what is left of it is ended, and that is told."""
+        left = shell_spool.read(context.spool, context.item_id)
+        text = "The daemon was killed while this ran. It may or may not have finished"
+        if left is None:
+            return Outcome(ToolResult(status=ResultStatus.UNKNOWN, output=f"{text}; none of its output was kept."))
+        ended = await self._processes.end(left.process, context.item_id, grace=GRACE)
+        text += "; some of it was still running and was ended now." if ended else "; nothing of it is running now."
+        recording = _Recording(context, spooled=False)
+        recording.feed(left.output)
+        recording.finish()
+        result = await recording.result(ResultStatus.UNKNOWN, [text], raw=left.output)
+        return Outcome(result)
+
+    def forget(self, item_id: str, spool: str) -> None:
+        """To be called when the result is committed."""
+        shell_spool.forget(spool, item_id)
+
+    def _start(self, command: str, cwd: str, *, context: ToolContext, note: str, recording: "_Recording") -> Child:
+        return self._processes.start(
+            words(command, path=context.environment.get("PATH"), cwd_file=note),
+            cwd=cwd,
+            environment=environment(context.environment, cwd=cwd, mark=context.item_id),
+            output=recording.feed,
+        )
+
+    async def _watch(self, child: Child, context: ToolContext, *, seconds: int, recording: "_Recording") -> bool:
+        """Until the shell has ended. True if its time was up."""
+        try:
+            with anyio.move_on_after(seconds) as limit:
+                await child.wait()
+            if limit.cancelled_caught:
+                await self._end(child, context)
+            # Who still holds the pipe may go on, but is not waited for.
+            await child.drain(_DRAIN)
+            return limit.cancelled_caught
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self._end(child, context)
+                await child.drain(_DRAIN)
+            recording.finish()
+            raise
+        finally:
+            child.close()
+
+    async def _end(self, child: Child, context: ToolContext) -> None:
+        await self._processes.end(child.id, context.item_id, grace=GRACE)
+        with anyio.move_on_after(GRACE):
+            await child.wait()
+
+
+class _Recording:
+    """One command's output on its way to the disk, to those who watch, and to the model."""
+
+    def __init__(self, context: ToolContext, *, spooled: bool = True) -> None:
+        self._context = context
+        self._folder = Folder()
+        self._ring = Ring()
+        self._live = Live(burst=_LIVE_BURST, per_second=_LIVE_PER_SECOND) if spooled else None
+        self._spool = shell_spool.Spool(context.spool, context.item_id) if spooled else None
+
+    @property
+    def spool(self) -> shell_spool.Spool:
+        assert self._spool is not None
+        return self._spool
+
+    def feed(self, data: bytes) -> None:
+        if self._spool is not None:
+            self._spool.write(data)
+        final = self._folder.feed(data)
+        self._ring.feed(final)
+        if self._live is not None:
+            self._emit(self._live.feed(final, self._folder.unfinished(), anyio.current_time()))
+
+    def finish(self) -> None:
+        final = self._folder.finish()
+        self._ring.feed(final)
+        if self._live is not None:
+            self._emit(self._live.finish(final, self._ring.end()))
+
+    async def result(
+        self,
+        status: ResultStatus,
+        said: list[str],
+        *,
+        exit_code: int | None = None,
+        data: dict[str, Any] | None = None,
+        raw: bytes | None = None,
+    ) -> ToolResult:
+        blob = None
+        text = self._ring.text()
+        if self._ring.cut:
+            whole = raw if raw is not None else self.spool.whole()
+            blob = await self._context.keep(whole) if whole else None
+        notes = "\n".join(f"[{line}]" for line in said if line)
+        if text and notes and not text.endswith("\n"):
+            text += "\n"
+        return ToolResult(status=status, output=text + notes, exit_code=exit_code, blob=blob, data=data)
+
+    def close(self) -> None:
+        if self._spool is not None:
+            self._spool.close()
+
+    def _emit(self, text: str) -> None:
+        if text:
+            self._context.emit(text)
+
+
+def _unusable(command: str) -> str | None:
+    if not command.strip():
+        return "the command is empty"
+    if "\0" in command:
+        return "the command holds a NUL"
+    try:
+        size = len(command.encode())
+    except UnicodeEncodeError:
+        return "the command holds half of a surrogate pair"
+    if size > _LONGEST_COMMAND:
+        return f"the command has {size:,} bytes, more than {_LONGEST_COMMAND:,}; write it to a file and run that"
+    return None
+
+
+def _folder(given: ShellInput, context: ToolContext) -> str | Invalid:
+    """Where it runs: as asked, or where the last command ended, or the workspace when that is gone."""
+    if given.cwd is not None:
+        cwd = os.path.realpath(os.path.join(context.root, os.path.expanduser(given.cwd)))
+        return cwd if os.path.isdir(cwd) else Invalid(f"there is no folder `{given.cwd}` to run in")
+    for cwd in (context.cwd, context.root):
+        if os.path.isdir(cwd):
+            return os.path.realpath(cwd)
+    return Invalid(f"the workspace's folder {context.root} is gone; name a `cwd` that exists")
+
+
+def _moved(prepared: Prepared, context: ToolContext) -> list[str]:
+    if prepared.input.get("cwd") is not None or os.path.isdir(context.cwd):
+        return []
+    return [f"the folder {context.cwd} is gone, so this ran in {prepared.card['cwd']}"]
+
+
+def _status(code: int | None, *, timed_out: bool) -> ResultStatus:
+    if timed_out:
+        return ResultStatus.TIMEOUT
+    return ResultStatus.OK if code == 0 else ResultStatus.ERROR
+
+
+def _exit_code(code: int | None) -> int | None:
+    """As a shell would say it: 128 and the signal."""
+    return 128 - code if code is not None and code < 0 else code
+
+
+def _how_it_ended(code: int | None, limit: int | None) -> str:
+    if limit is not None:
+        return f"its time of {limit} s was up, so it was ended with all it had started"
+    if code is None:
+        return "it could not be ended"
+    if code < 0:
+        return f"ended by signal {-code} ({_signal_name(-code)})"
+    if code > 128 and _signal_name(code - 128):
+        return f"exit code {code}, as when a command is ended by {_signal_name(code - 128)}"
+    return f"exit code {code}" if code else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return ""

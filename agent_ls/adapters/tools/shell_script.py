@@ -1,0 +1,63 @@
+"""What is started for a shell command: program, words and environment.
+
+Owns that nothing can wait for a person (no prompt, editor, pager or desktop) and how the final working directory is
+learned. The command itself is handed over as one word, byte for byte what was shown.
+"""
+
+import os
+import shlex
+import shutil
+from collections.abc import Mapping
+from typing import Final
+
+from agent_ls.ports.processes import MARKER
+
+_FAILS: Final = "false"
+
+# Desktop and password helpers would ask where nobody looks; the rest changes what bash does before the command.
+_DROPPED: Final = (
+    "DISPLAY WAYLAND_DISPLAY SSH_ASKPASS SUDO_ASKPASS GIT_ASKPASS BASH_ENV ENV SHELLOPTS BASHOPTS CDPATH OLDPWD"
+)
+_SET: Final = {
+    "AGENT_LS": "1",
+    "TERM": "dumb",
+    "EDITOR": _FAILS,
+    "VISUAL": _FAILS,
+    "GIT_EDITOR": _FAILS,
+    "GIT_SEQUENCE_EDITOR": _FAILS,
+    "GIT_TERMINAL_PROMPT": "0",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "MANPAGER": "cat",
+    "SYSTEMD_PAGER": "cat",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
+
+
+def environment(given: Mapping[str, str], *, cwd: str, mark: str) -> dict[str, str]:
+    """`given` is the workspace's, already without the daemon's secrets."""
+    kept = {name: value for name, value in given.items() if name not in _DROPPED.split()}
+    return {**kept, **_SET, "PWD": cwd, MARKER: mark}
+
+
+def words(command: str, *, path: str | None, cwd_file: str) -> list[str]:
+    """bash where there is one, else sh. The exit code is the command's; the trap only notes where it ended up."""
+    note = shlex.quote(f"pwd -P 2>/dev/null >|{shlex.quote(cwd_file)}")
+    # The blank keeps `eval` from taking a command that begins with `-` for an option.
+    script = f'trap {note} EXIT; eval " $1"'
+    bash = shutil.which("bash", path=path) or shutil.which("bash", path=os.defpath)
+    if bash:
+        return [bash, "--noprofile", "--norc", "-c", script, "bash", command]
+    return ["/bin/sh", "-c", script, "sh", command]
+
+
+def read_cwd(cwd_file: str) -> str | None:
+    """Where the shell stood at its end, if it said so and that folder is there; the note is removed."""
+    try:
+        with open(cwd_file, "rb") as file:
+            path = os.fsdecode(file.read(8192).removesuffix(b"\n"))
+        os.unlink(cwd_file)
+    except OSError:
+        return None
+    return path if path.startswith("/") and "\0" not in path and os.path.isdir(path) else None
