@@ -18,8 +18,7 @@ from agent_ls.ports.processes import MARKER, ProcessId
 
 _DEAD: Final = "ZX"
 _PROC: Final = Path("/proc")
-_HAS_DEAD: Final = "ZX"
-_PROC: Final = (_PROC / "self/stat").exists()
+_HAS_PROC: Final = (_PROC / "self/stat").exists()
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,7 @@ class LocalProcesses:
             raise
         finally:
             os.close(writer)
+        # Now, not at the end of the last call: what it left running had no time to end then.
         reap_orphans(frozenset(self._sessions))
         self._sessions.append(process.pid)
         return LocalChild(process, reader, output)

@@ -123,3 +123,9 @@ def is_running(pid: int) -> bool:
 def end(pid: int) -> None:
     if is_running(pid):
         os.kill(pid, signal.SIGKILL)
+
+
+def dead_children() -> list[int]:
+    """Children of this process that nobody has waited for."""
+    children = [pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()]
+    return [int(pid) for pid in children if not is_running(int(pid))]
