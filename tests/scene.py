@@ -1,0 +1,28 @@
+"""The stage of an acceptance test: a scripted model server and a home whose daemon uses it.
+
+Owns that no request of ours was one that a real server would refuse, and that a failing test shows the daemon's log.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agent_ls.testing.home import Home, home_of
+from agent_ls.testing.model_scenario import Scenario
+from agent_ls.testing.model_server import ModelServer, serve_model
+
+
+@asynccontextmanager
+async def scene(scenario: Scenario, *, config: str = "") -> AsyncIterator[tuple[ModelServer, Home]]:
+    async with serve_model(scenario) as server, home_of(server.base_url, config=config) as home:
+        try:
+            yield server, home
+        except BaseException:
+            print(home.log)
+            raise
+        assert server.refused == []
+
+
+def lines(path: Path) -> list[str]:
+    """Of a file that may not be there yet."""
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
