@@ -5,29 +5,9 @@ judge names or arguments: both are kept as the model wrote them.
 """
 
 import json
-from dataclasses import dataclass, field
 from typing import Any
 
-
-@dataclass
-class OpenCall:
-    """A call while it streams. `part` is its place in the reply."""
-
-    part: int
-    id: str = ""
-    name: str = ""
-    pieces: list[str] = field(default_factory=list)
-
-    @property
-    def arguments(self) -> str:
-        return "".join(self.pieces)
-
-    def has_whole_arguments(self) -> bool:
-        try:
-            json.loads(self.arguments)
-        except ValueError:
-            return False
-        return True
+from agent_ls.adapters.models.draft import OpenCall
 
 
 class CallBook:
@@ -50,7 +30,7 @@ class CallBook:
         if call is None or (call_id and call.id and call_id != call.id):
             return None
         # A name that comes again is a repetition while arguments are on their way, a second call after they are whole.
-        if name and call.name and (name != call.name or (arguments and call.has_whole_arguments())):
+        if name and call.name and (name != call.name or (arguments and _is_json(call.arguments))):
             return None
         return call
 
@@ -75,3 +55,11 @@ def arguments_text(value: Any) -> str:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
