@@ -14,10 +14,24 @@ from html import escape
 WIDTH, HEIGHT, PAD, SIZE = 8.4, 18.0, 16, 14
 DARK = ("#1e2127", "#d7dae0")
 LIGHT = ("#fafafa", "#383a42")
-COLOURS = (
-    "#3b4048 #e06c75 #98c379 #e5c07b #61afef #c678dd #56b6c2 #c8ccd4 "
-    "#7f848e #ff7b86 #a9d48a #f0cf8c #74bdff #d68be8 #67c9d6 #ffffff"
-).split()
+COLOURS = [
+    "#3b4048",
+    "#e06c75",
+    "#98c379",
+    "#e5c07b",
+    "#61afef",
+    "#c678dd",
+    "#56b6c2",
+    "#c8ccd4",
+    "#7f848e",
+    "#ff7b86",
+    "#a9d48a",
+    "#f0cf8c",
+    "#74bdff",
+    "#d68be8",
+    "#67c9d6",
+    "#ffffff",
+]
 SGR = re.compile(r"\x1b\[([0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\(B|\x0f|\x1b\[[0-9;?]*[A-Za-z]")
 
 

@@ -1,6 +1,6 @@
 """A conversation's actor: takes commands one at a time, decides purely, commits, then tells.
 
-Owns the order receipt -> decision -> commit -> projection -> publication. Nothing is published or acknowledged before
+Owns the order decision -> commit (with receipt) -> projection -> publication. Nothing is published or acknowledged before
 the commit; a caller that goes away in the middle changes nothing.
 """
 
@@ -66,9 +66,8 @@ class Actor:
 
     async def _command(self, command_id: str, decide: Decide) -> dict[str, Any] | Refusal:
         try:
-            known = await self._services.ledger.receipt(command_id)
-            if known is not None:
-                return _again(known, self.id)
+            # A command that comes again is decided again and then meets its receipt in the transaction: what was
+            # answered first is answered now, and nothing of the second decision is kept.
             at = self._services.clock.now()
             decided = decide(self.state, at)
             if decided is None:
