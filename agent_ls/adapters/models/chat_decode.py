@@ -25,6 +25,8 @@ STOPS: Final = {
 
 
 class ChatDecoder(AnswerDecoder):
+    ENDS_AT_DONE = True
+
     def __init__(self, spoken: Spoken) -> None:
         super().__init__(spoken)
         self._run: OpenText | None = None  # the run that text may still be added to
@@ -38,9 +40,6 @@ class ChatDecoder(AnswerDecoder):
 
     def _is_own(self, payload: dict[str, Any]) -> bool:
         return "choices" in payload
-
-    def _done_marker(self) -> None:
-        self.over = True
 
     def _take_whole(self, payload: dict[str, Any]) -> bool:
         if not (isinstance(choices := payload.get("choices"), list) and choices):

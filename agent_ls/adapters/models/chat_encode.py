@@ -4,11 +4,19 @@ Owns what is legal on this wire: no empty text, results right after their calls,
 I/O. What is sent, cut or carried over is decided before (core.context).
 """
 
-import json
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
+from agent_ls.adapters.models.legal import (
+    EMPTY_MESSAGE,
+    block_text,
+    data_url,
+    is_picture,
+    legal_arguments,
+    legal_name,
+    result_text,
+    said,
+)
 from agent_ls.core.items import Block
 from agent_ls.ports.provider import (
     AssistantTurn,
@@ -55,8 +63,8 @@ def messages_of(request: ModelRequest) -> list[Message]:
         match turn:
             case UserTurn(content):
                 _add_user(messages, _user_content(content))
-            case AssistantTurn(parts):
-                messages.extend(_assistant(parts))
+            case AssistantTurn():
+                messages.extend(_assistant(said(turn)))
             case ResultsTurn(results):
                 _add_results(messages, results)
     return messages
@@ -67,11 +75,10 @@ def _user_content(blocks: Iterable[Block]) -> list[Message]:
 
 
 def _part(block: Block) -> Message | None:
-    if block.type == "image" and block.data:
-        url = f"data:{block.mime_type or 'image/png'};base64,{block.data}"
-        return {"type": "image_url", "image_url": {"url": url}}
-    text = block.text if block.text is not None else f"[{block.type}: {block.uri}]" if block.uri else ""
-    return {"type": "text", "text": text} if text.strip() else None
+    if is_picture(block):
+        return {"type": "image_url", "image_url": {"url": data_url(block)}}
+    text = block_text(block)
+    return {"type": "text", "text": text} if text else None
 
 
 def _add_user(messages: list[Message], parts: list[Message]) -> None:
@@ -79,7 +86,7 @@ def _add_user(messages: list[Message], parts: list[Message]) -> None:
     if messages and messages[-1]["role"] == "user":
         parts = _as_parts(messages.pop()["content"]) + parts
     elif not parts:
-        parts = [{"type": "text", "text": "(empty message)"}]
+        parts = [{"type": "text", "text": EMPTY_MESSAGE}]
     if all(part["type"] == "text" for part in parts):
         # A plain string is understood by every server, a list of parts is not.
         messages.append({"role": "user", "content": "\n\n".join(part["text"] for part in parts)})
@@ -104,14 +111,14 @@ def _assistant(parts: Iterable[TextPart | ReasoningPart | CallPart]) -> list[Mes
     text = "".join(texts)
     if not calls:
         # Thoughts without an answer say nothing to the next request, and an empty message is refused.
-        return [{"role": "assistant", "content": text}] if text.strip() else []
-    message: Message = {"role": "assistant", "content": text if text.strip() else None}
+        return [{"role": "assistant", "content": text}] if text else []
+    message: Message = {"role": "assistant", "content": text or None}
     message |= _replayed_reasoning(thoughts)
     message["tool_calls"] = [
         {
             "id": call.id,
             "type": "function",
-            "function": {"name": call.name, "arguments": legal_arguments(call.arguments)},
+            "function": {"name": legal_name(call.name), "arguments": legal_arguments(call.arguments)},
         }
         for call in calls
     ]
@@ -131,22 +138,9 @@ def _replayed_reasoning(thoughts: Iterable[ReasoningPart]) -> Message:
 def _add_results(messages: list[Message], results: Iterable[ResultPart]) -> None:
     pictures: list[Message] = []
     for result in results:
-        text = result.text if result.text.strip() else "(no output)"
-        messages.append({"role": "tool", "tool_call_id": result.call_id, "content": text})
+        messages.append({"role": "tool", "tool_call_id": result.call_id, "content": result_text(result)})
         if images := _user_content(result.images):
             pictures += [{"type": "text", "text": f"Image in the result of call {result.call_id}:"}, *images]
     if pictures:
         # A tool message holds text only; a user message may hold images, and all results have been given by then.
         _add_user(messages, pictures)
-
-
-@lru_cache(maxsize=1024)
-def legal_arguments(text: str) -> str:
-    """Arguments as a JSON object: servers parse what we send back, and one bad call would spoil every request after."""
-    if not text.strip():
-        return "{}"
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return json.dumps({"invalid_json": text})
-    return text if isinstance(value, dict) else json.dumps({"invalid_arguments": value})

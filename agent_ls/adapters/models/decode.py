@@ -7,7 +7,7 @@ means and why the answer stopped. Does no I/O.
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from agent_ls.adapters.models import failures
 from agent_ls.adapters.models.draft import Draft
@@ -23,6 +23,9 @@ LIFE_SIGNS: Final = frozenset({"ping", "keepalive"})
 
 class AnswerDecoder(ABC):
     """Feed it the body's bytes until `over`, then `end`. `settled`: the answer is whole, only counts may still come."""
+
+    ENDS_AT_DONE: ClassVar[bool] = False
+    """Whether `[DONE]` is an end of its own, and not just the last word after one."""
 
     def __init__(self, spoken: Spoken) -> None:
         self._spoken = spoken
@@ -91,9 +94,6 @@ class AnswerDecoder(ABC):
     @abstractmethod
     def _stop(self) -> Stop: ...
 
-    def _done_marker(self) -> None:
-        """`[DONE]` came. It ends an answer where the wire says so."""
-
     # What a wire may use.
 
     def _name_model(self, name: Any) -> None:
@@ -132,7 +132,7 @@ class AnswerDecoder(ABC):
         if self.over:
             return
         if data.startswith("[DONE]"):
-            self._done_marker()
+            self.over = self.ENDS_AT_DONE
             return
         try:
             payload = json.loads(data)

@@ -35,6 +35,9 @@ BY_CODE: Final[Mapping[str, Cause]] = {
     "overloaded_error": Cause.OVERLOADED,
     "server_error": Cause.SERVER,
     "api_error": Cause.SERVER,
+    "not_found_error": Cause.NOT_FOUND,
+    "request_too_large": Cause.OVERFLOW,
+    "timeout_error": Cause.TIMEOUT,
 }
 
 BY_STATUS: Final[Mapping[int, Cause]] = {
@@ -59,6 +62,8 @@ OVERFLOW_TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 
+NO_CREDIT_TEXT: Final = re.compile(r"credit balance is too low", re.IGNORECASE)
+INVALID_CODES: Final = frozenset({"invalid_request_error", "invalid_prompt"})
 WRONG_KEY_TEXT: Final = re.compile(r"api key (?:is )?(?:not valid|invalid)|invalid api key", re.IGNORECASE)
 
 
@@ -102,7 +107,7 @@ def error_in(payload: Any) -> ServerError | None:
         return ServerError(error)
     if isinstance(error, dict):
         return _from_object(error)
-    if payload.get("object") == "error":
+    if payload.get("object") == "error" or payload.get("type") == "error":
         return _from_object(payload)
     if "choices" not in payload and "detail" in payload:
         detail = payload["detail"]
@@ -201,8 +206,10 @@ def _cause(error: ServerError, status: int | None) -> Cause:
         return Cause.OVERFLOW
     if status == 400 and WRONG_KEY_TEXT.search(error.message):
         return Cause.UNAUTHORIZED
+    if status in {None, 400} and NO_CREDIT_TEXT.search(error.message):
+        return Cause.NO_CREDIT
     if status is None:
-        return Cause.SERVER
+        return Cause.INVALID if error.code in INVALID_CODES else Cause.SERVER
     return BY_STATUS.get(status, Cause.SERVER if status >= 500 else Cause.INVALID)
 
 
