@@ -1,0 +1,27 @@
+"""The daemon with a profiler in its main thread: `python -m benchmarks.profiled OUT`, environment as for any daemon.
+
+SIGUSR1 starts it, SIGUSR2 stops it and writes OUT. Costs about as much time again as what it measures, so its numbers
+are shares, not times.
+"""
+
+import cProfile
+import signal
+import sys
+
+from agent_ls.daemon.lifecycle import run
+
+
+def main() -> int:
+    profiler = cProfile.Profile()
+
+    def stop(*_: object) -> None:
+        profiler.disable()
+        profiler.dump_stats(sys.argv[1])
+
+    signal.signal(signal.SIGUSR1, lambda *_: profiler.enable())
+    signal.signal(signal.SIGUSR2, stop)
+    return run(foreground=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
