@@ -16,11 +16,21 @@ _LONGEST_ESCAPE: Final = 4096
 _WORTH_SHOWING: Final = 1024
 _SCREEN: Final = 4096
 
+# A code that is broken off by a byte that cannot be part of it goes as well: none is left but at the very end.
 _ESCAPE: Final = re.compile(
-    rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])"
+    rb"""\x1b(?:
+        \[ [0-?]*+ [\x20-/]*+ (?: [@-~] | (?=[^@-~]) )
+      | \] [^\x07\x1b]*+ (?: \x07 | \x1b\\ | (?=\x1b[^\\]) )
+      | [PX^_] [^\x1b]*+ (?: \x1b\\ | (?=\x1b[^\\]) )
+      | [\x20-/]++ (?: [0-~] | (?=[^\x20-~]) )
+      | [0-OQ-WYZ\\`-~]
+      | (?=[^\x20-~])
+    )""",
+    re.VERBOSE,
 )
 _OPEN_ESCAPE: Final = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b]*\x1b?|[PX^_][^\x1b]*\x1b?|[ -/]*)?\Z")
-_OVERWRITTEN: Final = re.compile(rb"[^\r\n]*\r+(?=[^\r\n])")
+# Only from where a line or a part of it begins: from anywhere, a long line would be read once for each of its bytes.
+_OVERWRITTEN: Final = re.compile(rb"(?<![^\r\n])[^\r\n]++\r++(?=[^\r\n])")
 _UNPRINTED: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 

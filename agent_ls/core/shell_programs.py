@@ -26,7 +26,7 @@ SHELLS: Final = _words("sh bash dash zsh ksh mksh ash fish csh tcsh rbash")
 INTERPRETERS: Final = SHELLS | _words(
     "python pypy perl ruby node nodejs deno bun lua luajit php tclsh wish expect awk gawk mawk nawk sed ed ex vi vim "
     "nvim emacs osascript pwsh powershell ghc runghc Rscript julia irb ipython groovy scala guile racket sbcl "
-    "make ninja npx uvx pipx"
+    "npx uvx pipx"
 )
 DESTROYERS: Final = _words(
     "rm rmdir unlink shred truncate mv chmod chown chgrp chattr setfacl dd mkfs fdisk parted wipefs mount umount kill "
