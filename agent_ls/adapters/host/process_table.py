@@ -113,17 +113,14 @@ class Survivors:
         return True
 
 
-def reap_orphans(sessions: frozenset[int]) -> None:
-    """Takes the exit codes of dead processes of these sessions that were handed to us when their parents died.
-
-    A daemon that is the subreaper of its descendants has to; what it started itself is left to whoever waits for it.
-    """
+def dead_children() -> list[Row]:
+    """Children of this process that nobody has waited for yet: its own, and orphans that were handed to it."""
+    found: list[Row] = []
     with contextlib.suppress(OSError):
         for children in Path("/proc/self/task").glob("*/children"):
-            for pid in map(int, children.read_text().split()):
-                row = _row(pid)
-                if row and row.state in _DEAD and row.session in sessions and row.session != pid:
-                    os.waitpid(pid, os.WNOHANG)
+            rows = (_row(int(pid)) for pid in children.read_text().split())
+            found += [row for row in rows if row is not None and row.state in _DEAD]
+    return found
 
 
 def _rows() -> Iterator[Row]:

@@ -5,6 +5,7 @@ the loop. Does not own what is started, nor what output means.
 """
 
 import asyncio
+import contextlib
 import os
 import subprocess
 from collections import deque
@@ -13,7 +14,7 @@ from typing import Final
 
 import anyio
 
-from agent_ls.adapters.host.process_table import Survivors, reap_orphans, started_at
+from agent_ls.adapters.host.process_table import Survivors, dead_children, started_at
 from agent_ls.adapters.host.system import SystemClock
 from agent_ls.ports.host import Clock
 from agent_ls.ports.processes import ProcessId
@@ -23,6 +24,7 @@ _CHUNK: Final = 1 << 16
 _CHUNKS_A_WAKE: Final = 4
 _LOOK_AGAIN: Final = 0.02
 _AFTER_KILL: Final = 2.0
+_LEFT_DEAD: Final = 10.0
 
 
 class LocalChild:
@@ -116,6 +118,7 @@ class LocalProcesses:
         self._clock = clock or SystemClock()
         # Of the last calls: what they left running may come back to us as orphans.
         self._sessions: deque[int] = deque(maxlen=1000)
+        self._dead: dict[int, float] = {}
 
     def start(
         self, argv: Sequence[str], *, cwd: str, environment: Mapping[str, str], output: Callable[[bytes], None]
@@ -137,7 +140,7 @@ class LocalProcesses:
         finally:
             os.close(writer)
         # Now, not at the end of the last call: what it left running had no time to end then.
-        reap_orphans(frozenset(self._sessions))
+        self._reap_orphans()
         self._sessions.append(process.pid)
         return LocalChild(process, reader, output)
 
@@ -151,7 +154,7 @@ class LocalProcesses:
             return False
         if not await self._until(lambda: not survivors.alive(), grace):
             await self._until(lambda: not survivors.kill(), _AFTER_KILL)
-        reap_orphans(frozenset(self._sessions))
+        self._reap_orphans()
         return True
 
     async def _until(self, done: Callable[[], bool], seconds: float) -> bool:
@@ -161,3 +164,15 @@ class LocalProcesses:
                 return False
             await self._clock.sleep(_LOOK_AGAIN)
         return True
+
+    def _reap_orphans(self) -> None:
+        """A subreaper has to take the exit codes of its orphans. Whoever started a child of this process waits for it
+        and takes it at once: only what was not taken for long, or belongs to a call's session, is an orphan."""
+        now = self._clock.monotonic()
+        dead = dead_children()
+        self._dead = {row.pid: self._dead.get(row.pid, now) for row in dead}
+        for row in dead:
+            of_a_call = row.session in self._sessions and row.session != row.pid
+            if of_a_call or now - self._dead[row.pid] > _LEFT_DEAD:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(row.pid, os.WNOHANG)

@@ -3,11 +3,12 @@
 Owns the context that a call gets and what it put out. Holds no tests.
 """
 
+import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -129,3 +130,14 @@ def dead_children() -> list[int]:
     """Children of this process that nobody has waited for."""
     children = [pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()]
     return [int(pid) for pid in children if not is_running(int(pid))]
+
+
+@contextmanager
+def subreaper() -> Iterator[None]:
+    """As the daemon is: orphans of its descendants become children of this process."""
+    prctl = ctypes.CDLL(None).prctl
+    prctl(36, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        prctl(36, 0, 0, 0, 0)

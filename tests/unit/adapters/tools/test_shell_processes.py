@@ -10,9 +10,12 @@ from time import perf_counter
 import anyio
 import pytest
 
+from agent_ls.adapters.host.processes import LocalProcesses
+from agent_ls.adapters.host.system import SystemClock
+from agent_ls.adapters.tools.shell import ShellTool
 from agent_ls.adapters.tools.shell_spool import path_of
 from agent_ls.core.items import Call, ResultStatus, ToolResult
-from tests.unit.adapters.tools.shell_bench import Bench, dead_children, end, is_running, start_child
+from tests.unit.adapters.tools.shell_bench import Bench, dead_children, end, is_running, start_child, subreaper
 
 pytestmark = pytest.mark.anyio
 
@@ -139,6 +142,25 @@ async def test_a_hundred_calls_leave_no_descriptor_and_no_zombie(bench: Bench) -
     assert len(os.listdir("/proc/self/fd")) == len(before)
     assert dead_children() == []
     assert os.listdir(bench.spool) == []
+
+
+async def test_orphans_handed_to_the_daemon_do_not_stay_zombies(bench: Bench) -> None:
+    class Later(SystemClock):
+        ahead = 0.0
+
+        def monotonic(self) -> float:
+            return super().monotonic() + self.ahead
+
+    clock = Later()
+    bench.processes = LocalProcesses(clock)
+    bench.tool = ShellTool(bench.processes)
+    with subreaper():
+        # The reader sees the end of the pipe when both orphans have let go of it.
+        await bench.call("(sleep 0 &) ; (setsid sleep 0 &) ; sleep 0.1")
+        await bench.call("true")
+        clock.ahead = 60.0
+        await bench.call("true")
+        assert dead_children() == []
 
 
 async def test_a_call_costs_less_than_twice_a_bare_one(bench: Bench) -> None:
