@@ -164,6 +164,14 @@ class Editor:
         found: list[Json] = (await self.request("agent/request/list", {}))["requests"]
         return found
 
+    async def history(self, conversation: Mirror) -> list[Json]:
+        """Every event of the conversation since it was made."""
+        params = {"conversationId": conversation.id, "format": "jsonl"}
+        text: str = (await self.request("agent/conversation/export", params))["text"]
+        events = [json.loads(line) for line in text.splitlines()]
+        assert [event["seq"] for event in events] == list(range(1, len(events) + 1)), "a gap in the ledger"
+        return events
+
     async def until_asked(self, conversation: Mirror, count: int = 1) -> list[Json]:
         """Until so many requests of the conversation are pending."""
         await self.wait_for(lambda: len(conversation.pending) >= count)
@@ -172,6 +180,11 @@ class Editor:
     async def until_ended(self, conversation: Mirror, run_id: str, status: str = "completed") -> Json:
         """Until the run has ended as expected; anything else is told with its error."""
         ends = {"completed", "interrupted", "failed", "cancelled"}
+        if not conversation.status(run_id):
+            # This window may have come after the end.
+            for event in await self.history(conversation):
+                if event["kind"] == "run":
+                    conversation.runs[event["entity"]["id"]] = event["entity"]
         await self.wait_for(lambda: conversation.status(run_id) in ends)
         run = conversation.runs[run_id]
         assert run["status"] == status, f"the run ended as {run['status']}: {run.get('error')}"
@@ -221,6 +234,8 @@ class Editor:
         known = answer["conversation"]["id"]
         if answer["snapshot"] or known not in self.mirrors:
             self.mirrors[known] = Mirror(answer)
+        else:
+            self.mirrors[known].resume(answer)
 
     def _hear(self, method: str, params: Json) -> None:
         self.notices.append((method, params))

@@ -25,10 +25,14 @@ class Mirror:
         self.texts: dict[str, str] = {}
         self.outputs: dict[str, str] = {}
         self._cursors: dict[str, int] = {}
-        for stream in answer["streams"]:
-            self._cursors[stream["itemId"]] = stream["cursor"]
-            self.texts[stream["itemId"]] = stream.get("text", "")
-            self.outputs[stream["itemId"]] = stream.get("output", "")
+        self.resume(answer)
+
+    def resume(self, answer: Json) -> None:
+        """After an attach from where this window stood: events go on, text in flight is as the answer says."""
+        assert answer["seq"] == self.seq, f"resumed at {answer['seq']}, not {self.seq}"
+        self._cursors = {stream["itemId"]: stream["cursor"] for stream in answer["streams"]}
+        self.texts |= {stream["itemId"]: stream.get("text", "") for stream in answer["streams"]}
+        self.outputs |= {stream["itemId"]: stream.get("output", "") for stream in answer["streams"]}
 
     def take_events(self, events: list[Json]) -> None:
         for event in events:

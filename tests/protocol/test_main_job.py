@@ -54,21 +54,20 @@ async def test_a_message_leads_to_read_edit_and_command_each_approved_and_comple
         assert (results[2]["output"], results[2]["exitCode"]) == ("begun\nthrough\nover\n", 0)
         assert conversation.answers == ["Done."]
         assert [request.steps for request in server.requests] == [0, 1, 2, 3]
-        assert [text for _, text in server.requests[3].results][0] == "one\n"
+        assert next(text for _, text in server.requests[3].results) == "one\n"
         assert conversation.conversation["title"] == "Make it two."
 
 
 async def test_text_is_shown_while_it_comes() -> None:
     gate = Gate()
-    async with scene(InOrder([reply(Say("Hel"), Wait(gate), Say("lo"))])) as (_, home):
-        async with home.bridged() as editor:
-            conversation = await editor.create(home.workspace)
-            run_id = await editor.send(conversation, "Say hello.")
-            await editor.wait_for(lambda: conversation.shown == "Hel")
-            assert conversation.answers == []
-            gate.open()
-            await editor.until_ended(conversation, run_id)
-            assert conversation.answers == ["Hello"]
+    async with scene(InOrder([reply(Say("Hel"), Wait(gate), Say("lo"))])) as (_, home), home.bridged() as editor:
+        conversation = await editor.create(home.workspace)
+        run_id = await editor.send(conversation, "Say hello.")
+        await editor.wait_for(lambda: conversation.shown == "Hel")
+        assert conversation.answers == []
+        gate.open()
+        await editor.until_ended(conversation, run_id)
+        assert conversation.answers == ["Hello"]
 
 
 async def test_calls_of_one_step_are_asked_together_and_each_denial_keeps_its_own_reason() -> None:
@@ -132,14 +131,14 @@ async def test_ask_exits_2_with_the_number_of_what_waits_and_the_run_goes_on_aft
 
 async def test_ask_waits_where_told_to_and_mode_edits_needs_no_answer_for_edits() -> None:
     answers = [use("write", path="new.txt", content="new\n"), use("shell", command="cat new.txt"), say("There.")]
-    async with scene(InOrder(answers)) as (_, home):
-        async with home.process("ask", "--wait", "--mode", "edits", "Go.", stdout=PIPE) as asking:
-            async with home.editor() as editor:
-                await editor.wait_for(lambda: editor.changed["requests"])
-                assert (home.workspace / "new.txt").read_text() == "new\n"
-                (request,) = editor.changed["requests"]
-                await editor.respond(request, "allow")
-            assert await _ended(asking) == (0, "There.\n")
+    ask = ("ask", "--wait", "--mode", "edits", "Go.")
+    async with scene(InOrder(answers)) as (_, home), home.process(*ask, stdout=PIPE) as asking:
+        async with home.editor() as editor:
+            await editor.wait_for(lambda: editor.changed["requests"])
+            assert (home.workspace / "new.txt").read_text() == "new\n"
+            (request,) = editor.changed["requests"]
+            await editor.respond(request, "allow")
+        assert await _ended(asking) == (0, "There.\n")
 
 
 async def test_ask_exits_1_with_a_sentence_when_the_model_fails() -> None:
