@@ -20,7 +20,7 @@ def longest_answer(model: str) -> int:
             return 32_000
         case (major, minor) if (major, minor) >= (3, 7):
             return 16_000
-        case (3, minor) if minor < 5:
+        case (major, minor) if (major, minor) < (3, 5):
             return 4_096
         case _:
             return 8_192
