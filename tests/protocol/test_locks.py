@@ -66,7 +66,7 @@ async def test_two_conversations_that_edit_one_file_wait_for_each_other_and_lose
         assert file.read_text() == "ONE\nTWO\n"
         # What the second was allowed to do had changed meanwhile: it was told, and did it again.
         assert [call["status"] for call in second.calls] == ["completed", "failed", "completed", "completed"]
-        assert second.result(second.calls[1]["id"])["output"].startswith("It changed after it was allowed")
+        assert second.result(second.calls[1]["id"])["output"].endswith("a.txt changed since it was read; read it again")
         assert await locks(editor) == []
 
 
