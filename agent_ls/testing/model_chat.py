@@ -5,14 +5,25 @@ not choose replies and holds no socket.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
+from agent_ls.testing.model_checks import (
+    NAME,
+    arguments_of,
+    is_data_url,
+    is_object,
+    is_text,
+    pieces,
+    tools_fault,
+    unknown_keys,
+)
 from agent_ls.testing.model_scenario import RequestView, Say, Step, Stream, Think, Tokens, UseTool
 
-PATH = "/chat/completions"
-NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+PATH: Final = "/chat/completions"
+KEY: Final = ("authorization", "Bearer ")
+HEADERS: Final = ()
+
 KNOWN_KEYS = frozenset({
     "model", "messages", "stream", "stream_options", "tools", "tool_choice", "max_tokens", "max_completion_tokens",
     "temperature", "top_p", "stop", "parallel_tool_calls", "prompt_cache_key", "reasoning_effort", "user",
@@ -23,8 +34,8 @@ def fault(body: Any) -> str | None:
     """Why a real server would answer 400; None if it would not."""
     if not isinstance(body, dict):
         return "the body is not a JSON object"
-    if unknown := set(body) - KNOWN_KEYS:
-        return f"unrecognized request argument: {', '.join(sorted(unknown))}"
+    if unknown := unknown_keys(body, KNOWN_KEYS):
+        return unknown
     if not (isinstance(body.get("model"), str) and body["model"]):
         return "model is missing"
     if "stream_options" in body and not body.get("stream"):
@@ -100,11 +111,10 @@ class Speaker:
 
     def _call(self, step: UseTool) -> Iterator[bytes]:
         index, self._calls = self._calls, self._calls + 1
-        arguments = step.arguments if isinstance(step.arguments, str) else json.dumps(step.arguments)
         call_id = step.id or f"call_{self._number}_{index}"
         first = {"index": index, "id": call_id, "type": "function"}
         yield self._chunk({"tool_calls": [{**first, "function": {"name": step.name, "arguments": ""}}]})
-        for piece in pieces(arguments, step.size):
+        for piece in pieces(arguments_of(step.arguments), step.size):
             yield self._chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
 
     def _chunk(self, delta: dict[str, Any], *, finish: str | None = None) -> bytes:
@@ -118,12 +128,6 @@ class Speaker:
         return b"data: " + json.dumps(payload, ensure_ascii=False).encode() + b"\n\n"
 
 
-def pieces(text: str, size: int) -> list[str]:
-    if not text:
-        return []
-    return [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
-
-
 def _usage(tokens: Tokens) -> dict[str, Any]:
     return {
         "prompt_tokens": tokens.input,
@@ -134,23 +138,10 @@ def _usage(tokens: Tokens) -> dict[str, Any]:
 
 
 def _tools_fault(tools: Any) -> str | None:
-    if tools is None:
-        return None
-    if not (isinstance(tools, list) and tools):
-        return "tools is an empty array"
-    names = set()
-    for place, tool in enumerate(tools):
-        function = tool.get("function") if isinstance(tool, dict) and tool.get("type") == "function" else None
-        if not isinstance(function, dict):
+    for place, tool in enumerate(tools if isinstance(tools, list) else ()):
+        if not (isinstance(tool, dict) and tool.get("type") == "function" and isinstance(tool.get("function"), dict)):
             return f"tools[{place}] is not of type function"
-        name = function.get("name")
-        if not (isinstance(name, str) and NAME.fullmatch(name)) or name in names:
-            return f"tools[{place}] has a bad or repeated name: {name!r}"
-        names.add(name)
-        parameters = function.get("parameters")
-        if not (isinstance(parameters, dict) and parameters.get("type") == "object"):
-            return f"tools[{place}].parameters is not the schema of an object"
-    return None
+    return tools_fault([tool["function"] for tool in tools] if isinstance(tools, list) else tools, "parameters")
 
 
 def _messages_fault(messages: list[Any]) -> str | None:
@@ -181,8 +172,7 @@ def _messages_fault(messages: list[Any]) -> str | None:
 
 
 def _text_fault(message: dict[str, Any]) -> str | None:
-    content = message.get("content")
-    return None if isinstance(content, str) and content.strip() else "content must be a non-empty string"
+    return None if is_text(message.get("content")) else "content must be a non-empty string"
 
 
 def _user_fault(message: dict[str, Any]) -> str | None:
@@ -193,9 +183,9 @@ def _user_fault(message: dict[str, Any]) -> str | None:
         return "content has no parts"
     for part in content:
         match part:
-            case {"type": "text", "text": str(text)} if text.strip():
+            case {"type": "text", "text": text} if is_text(text):
                 pass
-            case {"type": "image_url", "image_url": {"url": str(url)}} if url.startswith(("data:image/", "http")):
+            case {"type": "image_url", "image_url": {"url": url}} if is_data_url(url):
                 pass
             case _:
                 return f"bad content part of type {part.get('type') if isinstance(part, dict) else part!r}"
@@ -222,7 +212,7 @@ def _assistant_fault(message: dict[str, Any], seen: set[str]) -> str | None:
                 seen.add(id)
             case _:
                 return "a tool call lacks id, type, name or arguments"
-        if not _is_object(arguments):
+        if not is_object(arguments):
             return f"arguments of {id} are not a JSON object"
     return None
 
@@ -233,10 +223,3 @@ def _result_fault(message: dict[str, Any], owed: list[str]) -> str | None:
         return f"role 'tool' answers no call of the assistant message before it: {call_id!r}"
     owed.remove(call_id)
     return _text_fault(message)
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False

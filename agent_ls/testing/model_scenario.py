@@ -6,7 +6,7 @@ scenario is any callable from a RequestView to a reply; the classes here are the
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import anyio
 
@@ -39,8 +39,13 @@ class Say:
     size: int = 0
 
 
+SEALED: Final = "sealed"
+
+
 @dataclass(frozen=True)
 class Think:
+    """`field`: what Chat Completions calls its thoughts; SEALED: such that nobody may read, where a wire has them."""
+
     text: str
     size: int = 0
     field: str = "reasoning_content"

@@ -11,7 +11,7 @@ As a process, with a scenario out of a file (model_file describes it):
     python -m agent_ls.testing.model_server --port 0 --scenario file.json --log requests.jsonl
 
 Owns the socket, the record of requests and the playing of steps. What a request must look like and how a reply is
-spelled belongs to the dialects (model_chat); replies and scenarios to model_scenario.
+spelled belongs to the dialects (model_dialects); replies and scenarios to model_scenario.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from typing import Any, Final, assert_never
 
 import anyio
 
-from agent_ls.testing import model_chat
+from agent_ls.testing.model_dialects import CHAT, Dialect, Speaker, spoken_in
 from agent_ls.testing.model_file import load
 from agent_ls.testing.model_http import HttpConnection, HttpRequest
 from agent_ls.testing.model_scenario import (
@@ -46,9 +46,6 @@ from agent_ls.testing.model_scenario import (
 )
 
 DEFAULT_MODEL: Final = "scripted-1"
-
-# By path below the base URL; each module has fault, view, error_body and Speaker.
-DIALECTS: Final = {model_chat.PATH: model_chat}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,21 +121,22 @@ class ModelServer:
             await self._control(connection, request.path.split("/")[2:])
             return True
         path = request.path.removeprefix("/v1")
-        dialect = DIALECTS.get(path)
-        if self._key is not None and request.headers.get("authorization") != f"Bearer {self._key}":
-            wrong = model_chat.error_body("Incorrect API key provided.", code="invalid_api_key")
+        dialect = spoken_in(path, request.headers)
+        if reason := self._key_fault(dialect or CHAT, request):
+            wrong = (dialect or CHAT).error_body(reason, code="invalid_api_key")
             return await self._refuse(connection, request, status=401, body=wrong)
         if request.method == "GET" and path == "/models":
             data = [{"id": name, "object": "model", "owned_by": "scripted"} for name in self._models]
             await connection.whole(200, {"object": "list", "data": data}, {})
             return True
         if dialect is None or request.method != "POST":
-            return await self._refuse(connection, request, status=404, body=model_chat.error_body("unknown address"))
+            return await self._refuse(connection, request, status=404, body=CHAT.error_body("unknown address"))
         try:
             body: Any = json.loads(request.body)
         except ValueError:
             body = None
-        if reason := dialect.fault(body):
+        missing = [name for name in dialect.headers if name not in request.headers]
+        if reason := f"{missing[0]}: header is required" if missing else dialect.fault(body):
             return await self._refuse(connection, request, status=400, body=dialect.error_body(reason))
         if body["model"] not in self._models:
             reason = f"The model `{body['model']}` does not exist or you do not have access to it."
@@ -146,9 +144,14 @@ class ModelServer:
             return await self._refuse(connection, request, status=404, body=unknown)
         view = dialect.view(body, request.headers, len(self.requests))
         self._note(view)
-        return await self._play(connection, view, dialect.Speaker(view.model, view.number))
+        return await self._play(connection, view, dialect.speaker(view.model, view.number))
 
-    async def _play(self, connection: HttpConnection, view: RequestView, speaker: model_chat.Speaker) -> bool:
+    def _key_fault(self, dialect: Dialect, request: HttpRequest) -> str | None:
+        header, prefix = dialect.key
+        right = self._key is None or request.headers.get(header) == f"{prefix}{self._key}"
+        return None if right else "Incorrect API key provided."
+
+    async def _play(self, connection: HttpConnection, view: RequestView, speaker: Speaker) -> bool:
         answer = self._scenario(view)
         finished = False
         async with anyio.create_task_group() as group:
@@ -175,7 +178,7 @@ class ModelServer:
         self._notify()
         return finished and not (isinstance(answer, Stream) and answer.until_close)
 
-    async def _stream(self, connection: HttpConnection, stream: Stream, speaker: model_chat.Speaker) -> bool:
+    async def _stream(self, connection: HttpConnection, stream: Stream, speaker: Speaker) -> bool:
         async def send(data: bytes) -> None:
             size = stream.fragment or len(data) or 1
             for at in range(0, len(data), size):

@@ -35,7 +35,7 @@ def tool(name: str = "t", parameters: Any = None) -> dict[str, Any]:
         body(SYSTEM, USER, TEXT, USER, tools=[tool()], stream_options={"include_usage": True}),
         body(USER, calls("a", "b"), result("b"), result("a")),
         body(USER, calls("a"), result("a"), calls("b"), result("b"), USER),
-        body({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}]}),
+        body({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}),
         body(USER, calls("a", reasoning_content="hm"), result("a")),
     ],
 )
