@@ -129,10 +129,13 @@ def check(request: Request, answer: Answer) -> Refusal | None:
         )
     if answer.decision is Decision.CANCEL:
         return None
-    known = {option.id for option in request.options}
-    if answer.option_id is not None and answer.option_id not in known:
-        offered = ", ".join(sorted(known))
-        return Refusal(Code.INVALID_PARAMS, f"Request #{request.number} has no option `{answer.option_id}`: {offered}.")
+    known = {option.id: option.decision for option in request.options}
+    if answer.option_id is not None and known.get(answer.option_id) is not answer.decision:
+        offered = ", ".join(f"{name} ({decision})" for name, decision in known.items())
+        return Refusal(
+            Code.INVALID_PARAMS,
+            f"Request #{request.number} has no option `{answer.option_id}` to {answer.decision}: {offered}.",
+        )
     expected = Decision.ANSWER if request.kind is RequestKind.QUESTION else Decision.ALLOW
     if answer.decision in (expected, Decision.DENY):
         return None

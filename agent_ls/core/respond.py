@@ -14,7 +14,7 @@ from agent_ls.core.events import ConversationFact, ItemFact
 from agent_ls.core.interrupt import note
 from agent_ls.core.items import Call, ItemStatus, Question, ResultStatus, ToolResult
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.request import Answer, Decision, Request, RequestFact, RequestKind, check
+from agent_ls.core.request import Answer, Decision, Request, RequestFact, RequestKind, RequestStatus, check
 from agent_ls.core.run import Interrupt
 
 RERUN = "rerun"
@@ -27,7 +27,8 @@ def respond(state: ConversationState, request_id: str, answer: Answer) -> Decide
     if request is None:
         return Refusal(Code.UNKNOWN_REQUEST, f"There is no request `{request_id}`.")
     draft = Draft(state, answer.at)
-    if request.decision is not None and request.decision is answer.decision and request.digest == answer.digest:
+    answer = _with_scope(request, answer)
+    if _is_what_was_decided(request, answer):
         return draft.done(status=str(request.status))
     refusal = check(request, answer) or _check_scope(request, answer)
     if refusal is not None:
@@ -51,6 +52,24 @@ def respond(state: ConversationState, request_id: str, answer: Answer) -> Decide
         decided_at=answer.at,
     )
     return draft.done(status=str(moved.status))
+
+
+def _with_scope(request: Request, answer: Answer) -> Answer:
+    """An option that is named by its id means the scope that it showed."""
+    option = next((option for option in request.options if option.id == answer.option_id), None)
+    return answer if answer.scope or option is None else replace(answer, scope=option.scope)
+
+
+def _is_what_was_decided(request: Request, answer: Answer) -> bool:
+    """Whether the answer asks for no other outcome than the one that was recorded."""
+    if answer.decision is Decision.CANCEL:
+        return request.status is RequestStatus.CANCELLED
+    if request.decision is not answer.decision or request.digest != answer.digest:
+        return False
+    if answer.decision is Decision.ALLOW:
+        return (answer.scope or "once") == (request.scope or "once")
+    said = (request.option_id, request.answers) == (answer.option_id, answer.answers)
+    return said or answer.decision is Decision.DENY
 
 
 def _check_scope(request: Request, answer: Answer) -> Refusal | None:
@@ -98,7 +117,7 @@ def _keep_rule(draft: Draft, request: Request, answer: Answer) -> None:
 def _answer_question(draft: Draft, request: Request, answer: Answer) -> None:
     item = draft.get_item(request.item_id)
     if isinstance(item.payload, Call):
-        if chosen(answer) == RERUN:
+        if answer.decision is Decision.ANSWER and chosen(answer) == RERUN:
             draft.move_call(item.id, CallFact.RERUN, result=None, decided_by=answer.by, decided_from=answer.from_)
         return
     if isinstance(item.payload, Question):
@@ -108,7 +127,7 @@ def _answer_question(draft: Draft, request: Request, answer: Answer) -> None:
 
 
 def chosen(answer: Answer) -> str:
-    """The option that an answer names, by `optionId` or in `answers`; denying is `tell`."""
+    """The option that an answer names, by `optionId` or in `answers`."""
     if answer.option_id is not None:
         return answer.option_id
     said = answer.answers
