@@ -44,18 +44,15 @@ def decode(kind: EventKind | str, data: bytes | str) -> AnyEntity:
 
 def event_json(event: Event) -> bytes:
     """The wire Event. Made once: an event never changes, so its bytes are kept with it."""
-    kept: bytes | None = event.__dict__.get(_KEPT)
-    if kept is not None:
-        return kept
-    return keep_json(event, encode(event.entity))
+    return event.wire or keep_json(event, encode(event.entity))
 
 
 def keep_json(event: Event, entity: bytes) -> bytes:
     """Keeps the wire bytes of an event whose entity is already encoded."""
     head = {"seq": event.seq, "at": event.at, "kind": str(event.kind), "fact": event.fact}
     made = b'%s,"entity":%s}' % (json.dumps(head, separators=(",", ":")).encode()[:-1], entity)
-    # Not a field: it takes no part in equality, and the event stays frozen for everybody else.
-    event.__dict__[_KEPT] = made
+    # Frozen for everybody else: this is the one moment in which the bytes are made.
+    object.__setattr__(event, "wire", made)
     return made
 
 
@@ -145,5 +142,4 @@ def _unreadable(raw: dict[str, Any]) -> Item:
     return item
 
 
-_KEPT = "_wire_json"
 _ADAPTERS: dict[type, TypeAdapter[Any]] = {}

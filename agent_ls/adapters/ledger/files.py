@@ -105,6 +105,8 @@ def connect(path: Path, *, busy_s: float, read_only: bool = False) -> sqlite3.Co
     connection.execute("PRAGMA synchronous = FULL")
     # The writer checkpoints when it is idle; in a commit it would make that one wait.
     connection.execute("PRAGMA wal_autocheckpoint = 0")
+    # A log that once grew long gives its space back when it is begun anew.
+    connection.execute("PRAGMA journal_size_limit = 1048576")
     if sys.platform == "darwin":
         connection.execute("PRAGMA fullfsync = 1")
         connection.execute("PRAGMA checkpoint_fullfsync = 1")

@@ -100,7 +100,8 @@ class SqliteLedger:
     async def append(self, commit: Commit) -> Committed | Refusal:
         work = partial(writes.append, prepared=writes.prepare(commit))
         done = await self._writer.run(work, reserved=_only_ends(commit))
-        numbers = [fact.entity.number for fact in commit.facts if isinstance(fact.entity, Request)]
+        events = done.events if isinstance(done, Committed) else ()
+        numbers = [event.entity.number for event in events if isinstance(event.entity, Request)]
         self._last_number = max(self._last_number, *numbers, 0)
         return done
 

@@ -13,6 +13,7 @@ from agent_ls.ports.ledger import LedgerError
 
 _PRIMARY = 0xFF
 _LITTLE = 1 << 20
+_PLENTY = 1 << 40
 
 
 def is_full(error: BaseException, path: Path) -> bool:
@@ -23,7 +24,7 @@ def is_full(error: BaseException, path: Path) -> bool:
         case sqlite3.SQLITE_FULL:
             return True
         case sqlite3.SQLITE_IOERR:
-            return _free(path) < _LITTLE
+            return free_bytes(path) < _LITTLE
         case _:
             return False
 
@@ -40,6 +41,15 @@ def disk_full(path: Path) -> Refusal:
         f"There is no space left for the ledger in {path.parent}.",
         "Free some space there, then do this again; nothing that was acknowledged is lost.",
     )
+
+
+def free_bytes(path: Path) -> int:
+    """Space for us on the disk of the ledger; plenty where the system does not say."""
+    try:
+        found = os.statvfs(path.parent)
+    except OSError:
+        return _PLENTY
+    return found.f_bavail * found.f_frsize
 
 
 def _unavailable(error: BaseException, path: Path) -> Refusal:
@@ -62,11 +72,3 @@ def _unavailable(error: BaseException, path: Path) -> Refusal:
 def _code(error: BaseException) -> int | None:
     code = getattr(error, "sqlite_errorcode", None)
     return code & _PRIMARY if isinstance(code, int) else None
-
-
-def _free(path: Path) -> int:
-    try:
-        found = os.statvfs(path.parent)
-    except OSError:
-        return _LITTLE
-    return found.f_bavail * found.f_frsize

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from agent_ls.adapters.ledger.files import Reserve
 from agent_ls.adapters.ledger.handover import Job, Outcome, attempt, closed, deliver
-from agent_ls.adapters.ledger.trouble import disk_full, is_full, ledger_error
+from agent_ls.adapters.ledger.trouble import disk_full, free_bytes, is_full, ledger_error
 from agent_ls.ports.ledger import LedgerError
 
 T = TypeVar("T")
@@ -23,6 +23,7 @@ T = TypeVar("T")
 IDLE_S: Final = 0.5
 GROUP_LIMIT: Final = 256
 WAL_LIMIT_BYTES: Final = 32 << 20
+WAL_LEAST_BYTES: Final = 1 << 19
 
 
 class Writer:
@@ -174,8 +175,13 @@ class Writer:
             self._reserve.take()
 
     def _wal_is_long(self) -> bool:
-        # The file keeps its size after a checkpoint and is written again from its start.
-        return self._wal_bytes() > max(WAL_LIMIT_BYTES, 2 * self._checkpointed_bytes)
+        """Whether moving the log can wait no longer: on a disk with little space it must still fit when it is moved."""
+        size = self._wal_bytes()
+        # After a checkpoint the file keeps its size and is written again from its start.
+        grown = size - self._checkpointed_bytes if size >= self._checkpointed_bytes else size
+        if grown <= WAL_LEAST_BYTES:
+            return False
+        return grown > min(WAL_LIMIT_BYTES, free_bytes(self._path) // 8)
 
     def _wal_bytes(self) -> int:
         try:
