@@ -3,7 +3,7 @@
 One fact carries the whole entity after it, so applying it is an upsert, in the daemon and in every client.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from agent_ls.core.attempt import Attempt, AttemptFact
@@ -70,6 +70,8 @@ class Event:
     kind: EventKind
     fact: str
     entity: AnyEntity
+    wire: bytes | None = field(default=None, compare=False, repr=False)
+    """`{seq, at, kind, fact, entity}` as JSON, made once at the commit for the ledger and every window."""
 
 
 def kind_of(entity: AnyEntity) -> EventKind:

@@ -45,7 +45,8 @@ class TriageVerdict(StrEnum):
 class Triage:
     """A judged call: `call` still proposed, `part` its place in the reply, `text` what the model is told if not run.
 
-    For ASK: `number`, `title`, `options` and `card` of the request.
+    For ASK: `number`, `title`, `options` and `card` of the request. For ALLOW: `result` where the call has no effects
+    and was run already.
     """
 
     part: int
@@ -58,6 +59,7 @@ class Triage:
     title: str = ""
     options: tuple[Option, ...] = ()
     card: dict[str, Any] | None = None
+    result: ToolResult | None = None
 
 
 def take_reply(
@@ -127,7 +129,12 @@ def _add_call(draft: Draft, attempt: Attempt, entry: Triage) -> None:
     if entry.verdict is TriageVerdict.ASK:
         facts["request_id"] = ids.request_id(item_id)
     fact = _FACTS[entry.verdict]
-    draft.put(fact, calls.evolve(item, fact, draft.at, **facts))
+    item = calls.evolve(item, fact, draft.at, **facts)
+    if entry.result is not None:
+        # Without effects nothing has to be on record before it runs: all its states are passed through in one commit.
+        fact = CallFact.FINISHED
+        item = calls.settle(calls.evolve(item, CallFact.STARTED, draft.at), fact, draft.at, result=entry.result)
+    draft.put(fact, item)
     if entry.verdict is TriageVerdict.ASK:
         _ask(draft, item, entry)
 

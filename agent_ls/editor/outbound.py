@@ -14,12 +14,14 @@ Nobody who puts something in ever waits. Over the limit, in this order:
 Either way the window is told once by `agent/resync` when the queue has drained.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
 
+from agent_ls.bridge.frames import frame
 from agent_ls.editor.framing import Message, encode
 
 MOST_MESSAGES = 2_000
@@ -102,6 +104,15 @@ class Outbound:
                 self._append(_sized(encode(message), conversation))
         else:
             self._append(_sized(encode(message)))
+        self._shrink()
+
+    def put_events(self, conversation: str, events: Sequence[bytes]) -> None:
+        """`agent/event` with events that are JSON already: made once, sent to every window."""
+        if self._closed or conversation in self._cut:
+            return
+        head = b'{"jsonrpc":"2.0","method":"agent/event","params":{"conversationId":%s,"events":['
+        body = head % json.dumps(conversation).encode() + b",".join(events) + b"]}}"
+        self._append(_sized(frame(body), conversation))
         self._shrink()
 
     def attached(self, conversation: str) -> None:

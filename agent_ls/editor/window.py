@@ -117,8 +117,7 @@ class Window(Connection):
 
     def _send_events(self, conversation_id: str, events: Sequence[Event]) -> None:
         if events:
-            shown = [views.event(event) for event in events]
-            self.notify("agent/event", {"conversationId": conversation_id, "events": shown})
+            self.outbound.put_events(conversation_id, [views.event_json(event) for event in events])
 
     def _cut(self, conversation_id: str) -> None:
         self.detach(conversation_id)

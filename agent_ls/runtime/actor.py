@@ -1,7 +1,7 @@
 """A conversation's actor: takes commands one at a time, decides purely, commits, then tells.
 
-Owns the order decision -> commit (with receipt) -> projection -> publication. Nothing is published or acknowledged before
-the commit; a caller that goes away in the middle changes nothing.
+Owns the order decision -> commit (with receipt) -> projection -> publication. Nothing is published or acknowledged
+before the commit; a caller that goes away in the middle changes nothing.
 """
 
 import logging

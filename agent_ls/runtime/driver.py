@@ -91,8 +91,8 @@ class Driver:
             lambda state, at: step.end(state, end.run_id, end.outcome, said=said, at=at),
             self._services.clock,
         )
-        self._services.feed.clear_all(self._actor.id)
-        await self._services.ledger.drop_partials(self._actor.id)
+        if self._services.feed.clear_all(self._actor.id):
+            await self._services.ledger.drop_partials(self._actor.id)
 
     async def _give_up(self, error: Exception) -> None:
         run = self._actor.state.active

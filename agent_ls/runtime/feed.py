@@ -74,6 +74,7 @@ class Feed:
         self._dirty: dict[tuple[str, str], None] = {}
         self._wake = anyio.Event()
         self.listeners: list[Listener] = []
+        self._kept: set[str] = set()
 
     def subscribe(self, conversation_id: str, subscriber: Subscriber) -> None:
         found = self._subscribers.setdefault(conversation_id, [])
@@ -139,8 +140,12 @@ class Feed:
         if not buffers:
             self._buffers.pop(conversation_id, None)
 
-    def clear_all(self, conversation_id: str) -> None:
+    def clear_all(self, conversation_id: str) -> bool:
+        """Forgets all text in flight; whether a copy of some of it was kept, which is then to be dropped."""
         self.clear(conversation_id, list(self._buffers.get(conversation_id, ())))
+        kept = conversation_id in self._kept
+        self._kept.discard(conversation_id)
+        return kept
 
     async def pump(self) -> None:
         """Sends what has gathered; runs for the life of the daemon."""
@@ -182,4 +187,5 @@ class Feed:
             for item_id, buffer in buffers.items():
                 if buffer.unkept and not buffer.is_output and buffer.phase == "answering":
                     buffer.unkept = False
+                    self._kept.add(conversation_id)
                     self._keep_partial(conversation_id, item_id, buffer.text())

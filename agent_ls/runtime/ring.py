@@ -21,7 +21,8 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.core.prompt import system_prompt
 from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, ModelRequest, TextFrame
 from agent_ls.ports.tools import Prepared
-from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.actor import Actor, Decide
+from agent_ls.runtime.early import EarlyReads
 from agent_ls.runtime.patience import record_patiently
 from agent_ls.runtime.payloads import Inflater
 from agent_ls.runtime.services import Services
@@ -46,6 +47,7 @@ class Ring:
         self._said: dict[int, list[str]] = {}
         self._history = History()
         self._inflater = Inflater(services.ledger.get_blob)
+        self._early = EarlyReads(actor, services, self._triager.prepared)
 
     @property
     def prepared(self) -> dict[str, Prepared]:
@@ -108,7 +110,7 @@ class Ring:
             )
             await self._fail(attempt.run_id, notice_of(empty))
             return
-        triage = await self._triager.judge(attempt, reply)
+        triage = await self._early.run(attempt, await self._triager.judge(attempt, reply))
         self._said = {}
 
         def decide(state: ConversationState, at: str) -> Decision | None:
@@ -117,9 +119,7 @@ class Ring:
                 return None
             return step.take_reply(state, attempt, reply, triage=triage, at=at)
 
-        await record_patiently(self._actor, decide, self._services.clock)
-        self._services.feed.clear_all(self._actor.id)
-        await self._services.ledger.drop_partials(self._actor.id)
+        await self._record(decide)
 
     async def _fail(self, run_id: str, error: Notice) -> None:
         said = self.take_said()
@@ -129,8 +129,13 @@ class Ring:
                 return None
             return step.end(state, run_id, AttemptFact.FAILED, said=said, error=error, at=at)
 
+        await self._record(decide)
+
+    async def _record(self, decide: Decide) -> None:
+        """The step is over: what was in flight is committed or gone."""
         await record_patiently(self._actor, decide, self._services.clock)
-        self._services.feed.clear_all(self._actor.id)
+        if self._services.feed.clear_all(self._actor.id):
+            await self._services.ledger.drop_partials(self._actor.id)
 
     async def _request(self, attempt: Attempt) -> ModelRequest:
         state = self._actor.state

@@ -39,12 +39,13 @@ def event(held: Event) -> dict[str, Any]:
     """Without the conversation: `agent/event` says it once for all its events."""
     view: dict[str, Any] = to_wire(held)
     del view["conversationId"]
+    view.pop("wire", None)
     return view
 
 
-def event_line(held: Event) -> str:
-    """For an export: one event, one line."""
-    return json.dumps(event(held), ensure_ascii=False, separators=(",", ":"))
+def event_json(held: Event) -> bytes:
+    """The same as bytes; those that the ledger has stored, where it has."""
+    return held.wire or json.dumps(event(held), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def stream(held: Stream) -> dict[str, Any]:

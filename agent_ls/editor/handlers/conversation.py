@@ -145,7 +145,7 @@ async def export(desk: Desk, window: Window, params: models.ExportConversation) 
     lines: list[str] = []
     after = 0
     while batch := await ledger.read(params.conversation_id, after, 1000):
-        lines += [views.event_line(event) for event in batch]
+        lines += [views.event_json(event).decode() for event in batch]
         after = batch[-1].seq
     return {"text": "\n".join(lines) + "\n"} if lines else _missing(params.conversation_id)
 

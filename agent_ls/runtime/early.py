@@ -1,0 +1,58 @@
+"""Quick reads of a reply, run before the reply is committed.
+
+A call without effects needs no record before it runs, so a reply that only reads costs one commit with its results in
+it. What is not done in a moment is left to the batch, which runs it in sight of everybody.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import anyio
+
+from agent_ls.core import ids
+from agent_ls.core.attempt import Attempt
+from agent_ls.core.items import ResultStatus, ToolResult
+from agent_ls.core.step import Triage, TriageVerdict
+from agent_ls.ports.tools import Prepared, ToolEffect
+from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.payloads import shrink_result
+from agent_ls.runtime.places import tool_context
+from agent_ls.runtime.services import Services
+
+MOMENT_S: Final = 0.025
+
+
+class EarlyReads:
+    def __init__(self, actor: Actor, services: Services, prepared: Mapping[str, Prepared]) -> None:
+        self._actor = actor
+        self._services = services
+        self._prepared = prepared
+
+    async def run(self, attempt: Attempt, triage: Sequence[Triage]) -> Sequence[Triage]:
+        """The same entries, with results where there are some. Only for replies in which every call reads."""
+        if not triage or not all(self._reads(attempt, entry) for entry in triage):
+            return triage
+        results: dict[int, ToolResult] = {}
+
+        async def read(entry: Triage) -> None:
+            results[entry.part] = await self._read(ids.part_id(attempt.step_id, entry.part))
+
+        with anyio.move_on_after(MOMENT_S):
+            async with anyio.create_task_group() as group:
+                for entry in triage:
+                    group.start_soon(read, entry)
+        return [replace(entry, result=results.get(entry.part)) for entry in triage]
+
+    def _reads(self, attempt: Attempt, entry: Triage) -> bool:
+        prepared = self._prepared.get(ids.part_id(attempt.step_id, entry.part))
+        return entry.verdict is TriageVerdict.ALLOW and prepared is not None and prepared.effect is ToolEffect.READ
+
+    async def _read(self, item_id: str) -> ToolResult:
+        prepared = self._prepared[item_id]
+        tool = self._services.toolbox.tools[prepared.tool]
+        try:
+            result = await tool.run(prepared, tool_context(self._actor.state, item_id, self._services))
+        except OSError as error:
+            result = ToolResult(status=ResultStatus.ERROR, output=f"It could not be read: {error.strerror or error}.")
+        return await shrink_result(result, self._services.ledger.put_blob)
