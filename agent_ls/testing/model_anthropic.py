@@ -93,10 +93,11 @@ class Speaker:
         stop = stream.stop
         if stop is None:
             stop = "tool_use" if self._calls else "end_turn"
-        ending: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": STOPS.get(stop, stop) or None}}
+        ending: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": STOPS.get(stop, stop)}}
         if stream.usage is not None:
             ending["usage"] = _usage(stream.usage)
-        yield event(ending)
+        if stop:
+            yield event(ending)
         if stream.done:
             yield event({"type": "message_stop"})
 

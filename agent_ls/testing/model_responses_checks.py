@@ -55,7 +55,8 @@ def _items_fault(items: list[Any]) -> str | None:
             return f"{where}: a reasoning item was given without the item that has to follow it"
         match kind:
             case "message":
-                problem = f"no tool output for function call {', '.join(owed)}" if owed else _message_fault(item)
+                missing = f"no tool output for function call {', '.join(owed)}"
+                problem = missing if owed and not is_assistants(item) else _message_fault(item)
             case "function_call":
                 problem = (
                     "a call after outputs of others" if before.endswith("output") and owed else _call_fault(item, seen)

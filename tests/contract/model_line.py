@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager
 
 import anyio
 
+from agent_ls.adapters.models.anthropic import AnthropicModel
 from agent_ls.adapters.models.http import HttpLimits
 from agent_ls.adapters.models.openai_chat import OpenAIChatModel
+from agent_ls.adapters.models.openai_responses import OpenAIResponsesModel
 from agent_ls.core.items import Block
 from agent_ls.ports.provider import (
     Failure,
@@ -29,7 +31,11 @@ from agent_ls.testing.model_scenario import (
 )
 from agent_ls.testing.model_server import ModelServer, serve_model
 
-WIRES: dict[str, Callable[..., Model]] = {"chat": OpenAIChatModel}
+WIRES: dict[str, Callable[..., Model]] = {
+    "anthropic": AnthropicModel,
+    "chat": OpenAIChatModel,
+    "responses": OpenAIResponsesModel,
+}
 TINY = HttpLimits(first_byte_s=0.2, local_first_byte_s=0.2, idle_s=0.2, pings_only_s=0.5, tail_s=0.2)
 READ = ToolSpec("read", "Reads.", {"type": "object", "properties": {}})
 

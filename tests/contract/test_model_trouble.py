@@ -25,14 +25,10 @@ from agent_ls.testing.model_scenario import (
     say,
 )
 from agent_ls.testing.model_server import serve_model
-from tests.contract.model_line import TINY, WIRES, asked, line, stream
+from tests.contract.model_line import TINY, asked, line, stream
+from tests.contract.model_words import words
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(params=sorted(WIRES))
-def wire(request: pytest.FixtureRequest) -> Callable[..., Model]:
-    return WIRES[request.param]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +61,7 @@ async def test_a_server_that_never_answers_is_given_up(wire: Callable[..., Model
 
 async def test_signs_of_life_are_believed_for_a_while_only(wire: Callable[..., Model]) -> None:
     limits = HttpLimits(local_first_byte_s=0.2, idle_s=0.2, pings_only_s=0.4)
-    pings = [step for _ in range(200) for step in (Raw(b": ping\n\n"), Pause(0.02))]
+    pings = [step for _ in range(100) for life in words(wire).life for step in (Raw(life), Pause(0.02))]
     async with line(wire, stream(Say("a"), *pings), http=limits) as to:
         failure = await to.failure()
         assert (failure.cause, failure.shown) == (Cause.TIMEOUT, True)
