@@ -67,7 +67,7 @@ def send(state: ConversationState, message: Message, at: str) -> Decision | Refu
 
 
 def _check(state: ConversationState, message: Message) -> Refusal | None:
-    if not any(_says_something(block) for block in message.content):
+    if all(block.blank for block in message.content):
         return Refusal(Code.INVALID_PARAMS, "The message is empty.", "Write something, or attach a file or an image.")
     running = state.active
     late = message.target_run_id is not None and (running is None or running.id != message.target_run_id)
@@ -84,10 +84,6 @@ def _check(state: ConversationState, message: Message) -> Refusal | None:
             Code.CONVERSATION_BUSY, "A run is going on in this conversation.", "Queue the message, or stop it."
         )
     return None
-
-
-def _says_something(block: Block) -> bool:
-    return bool(block.text and block.text.strip()) or bool(block.data) or bool(block.uri)
 
 
 def _new_run(state: ConversationState, message: Message, at: str) -> Run:

@@ -74,6 +74,10 @@ class Block(Entity):
     uri: str | None = None
     range: dict[str, Any] | None = None
 
+    @property
+    def blank(self) -> bool:
+        return not ((self.text and self.text.strip()) or self.data or self.uri)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ContextItem(Entity):

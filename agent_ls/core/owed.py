@@ -63,15 +63,15 @@ def owed(state: ConversationState) -> Owed:
 
 
 def ready(calls: Sequence[Item]) -> list[Item]:
-    """Approved calls, but none that conflicts with an earlier one that is still undecided."""
+    """Approved calls, but none that conflicts with an earlier one that is undecided or itself waits behind one."""
     found: list[Item] = []
-    undecided: list[Item] = []
+    waiting: list[Item] = []
     for item in calls:
         match item.call.state:
-            case CallState.AWAITING_APPROVAL:
-                undecided.append(item)
-            case CallState.APPROVED if not any(_conflict(item, earlier) for earlier in undecided):
+            case CallState.APPROVED if not any(_conflict(item, earlier) for earlier in waiting):
                 found.append(item)
+            case CallState.APPROVED | CallState.AWAITING_APPROVAL:
+                waiting.append(item)
             case _:
                 pass
     return found

@@ -55,7 +55,7 @@ def _change(draft: Draft, run: Run, change: QueueUpdate) -> Decision | Refusal:
     if change.op is QueueOp.REMOVE:
         draft.move_run(run.id, RunFact.CANCELLED, ended_at=draft.at)
     elif change.op is QueueOp.EDIT:
-        if not change.content:
+        if all(block.blank for block in change.content):
             return Refusal(
                 Code.INVALID_PARAMS, "The edited message is empty.", "Remove it instead, or write something."
             )
@@ -66,6 +66,8 @@ def _change(draft: Draft, run: Run, change: QueueUpdate) -> Decision | Refusal:
 
 
 def _move(draft: Draft, run: Run, before: str | None) -> Decision | Refusal:
+    if before == run.id:
+        return draft.done(runId=run.id)
     order = [waiting for waiting in draft.state.queue() if waiting.id != run.id]
     places = [waiting.id for waiting in order]
     if before is not None and before not in places:
