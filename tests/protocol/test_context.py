@@ -135,7 +135,8 @@ async def test_a_model_that_repeats_a_wrong_call_is_stopped() -> None:
 
 async def test_text_that_shows_a_call_runs_nothing() -> None:
     """B20."""
-    text = 'Like so:\n```json\n{"name": "shell", "arguments": {"command": "echo x > ran"}}\n```\n<tool_call>shell</tool_call>'
+    call = '{"name": "shell", "arguments": {"command": "echo x > ran"}}'
+    text = f"Like so:\n```json\n{call}\n```\n<tool_call>{call}</tool_call>"
     async with scene(InOrder([say(text)])) as (_, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         await editor.until_ended(conversation, await editor.send(conversation, "Show me a call."))
