@@ -16,7 +16,7 @@ from agent_ls.config.origin import UserFile
 from agent_ls.config.providers import BUILT, KINDS, PRESETS, Preset, Provider, ProviderOptions
 from agent_ls.config.secret import KEYRING_MISSING, CommandKey, EnvironmentKey, KeyringKey, KeySource
 
-NEEDS_ADDRESS: Final = frozenset({"openai", "openai-compatible"})
+NEEDS_ADDRESS: Final = frozenset({"anthropic", "openai", "openai-compatible"})
 
 
 def configured(options: Options, environ: Mapping[str, str]) -> list[Provider]:

@@ -41,7 +41,8 @@ def address(preset: Preset, environ: Mapping[str, str]) -> str | None:
 
 
 def not_built(kind: str) -> str:
-    return f"kind `{kind}` is not built yet; this version talks to openai, openai-compatible and demo."
+    *most, last = BUILT
+    return f"kind `{kind}` is not built yet; this version talks to {', '.join(most)} and {last}."
 
 
 def _is_set(preset: Preset, environ: Mapping[str, str]) -> bool:

@@ -15,7 +15,7 @@ from agent_ls.config.origin import Default, Origin
 from agent_ls.config.secret import KeySource
 
 KINDS: Final = ("anthropic", "openai", "openai-compatible", "letta", "codex", "acp", "demo")
-BUILT: Final = frozenset({"openai", "openai-compatible", "demo"})
+BUILT: Final = ("anthropic", "openai", "openai-compatible", "demo")
 """Kinds that this version can talk to; the others are recognised and said to be missing."""
 
 OPENAI_URL: Final = "https://api.openai.com/v1"

@@ -4,15 +4,19 @@ Owns which wire serves which kind, one live model per provider, and fetching key
 configured (config) nor any wire (adapters.models).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from anyio import to_thread
 
 from agent_ls.adapters.host.key_command import printed_key
+from agent_ls.adapters.models.anthropic import AnthropicModel
 from agent_ls.adapters.models.demo import DemoModel
 from agent_ls.adapters.models.http import HttpLimits
 from agent_ls.adapters.models.openai_chat import OpenAIChatModel
+from agent_ls.adapters.models.openai_responses import OpenAIResponsesModel
+from agent_ls.adapters.models.pricing import PricedModel
+from agent_ls.adapters.models.wire import WireModel
 from agent_ls.config.providers import Provider
 from agent_ls.config.secret import CommandKey, EnvironmentKey, Keys, Secret
 from agent_ls.config.settings import Settings
@@ -22,7 +26,11 @@ from agent_ls.editor.desk import ProviderInfo
 from agent_ls.ports.host import Clock
 from agent_ls.ports.provider import Cause, Emit, Failure, Model, ModelRequest, Reply
 
-CHAT_KINDS: Final = frozenset({"openai", "openai-compatible"})
+WIRES: Final[Mapping[str, type[WireModel]]] = {
+    "anthropic": AnthropicModel,
+    "openai": OpenAIResponsesModel,
+    "openai-compatible": OpenAIChatModel,
+}
 
 
 class Providers:
@@ -65,7 +73,8 @@ class Providers:
     def _make(self, provider: Provider) -> Model:
         if provider.kind == "demo":
             return DemoModel(sleep=self._clock.sleep)
-        if provider.kind not in CHAT_KINDS or provider.base_url is None:
+        wire = WIRES.get(provider.kind)
+        if wire is None or provider.base_url is None:
             raise ValueError(f"settings called {provider.name} usable, but no wire serves {provider.kind}")
         http = self._settings.http
         local = provider.is_local
@@ -76,8 +85,8 @@ class Providers:
             idle_s=http.idle_timeout_s,
         )
         keyed = KeyedModel(self._keys, provider)
-        return keyed.around(
-            OpenAIChatModel(
+        model = keyed.around(
+            wire(
                 name=provider.name,
                 base_url=provider.base_url,
                 api_key=keyed.key if provider.key is not None else None,
@@ -86,6 +95,7 @@ class Providers:
                 http=limits,
             )
         )
+        return model if local else PricedModel(model, base_url=provider.base_url)
 
 
 class KeyedModel:

@@ -36,7 +36,7 @@ COMMAND: Final = "python3 hello.py"
 OTHERWISE: Final = (
     "I am the scripted model of agent-ls, not a real one: I play a story and cannot think, so I have no answer to that."
     f' Say "{MESSAGE}" in a workspace with such a file to see a read, an edit and a command that wait for you.\n\n'
-    "To work with a real model, set OPENAI_API_KEY or OPENROUTER_API_KEY, start a local server such as Ollama, or name"
+    "To work with a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name"
     " any compatible server in config.toml; then `agent-ls restart`. `agent-ls doctor` shows what was found."
 )
 

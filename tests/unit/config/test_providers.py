@@ -18,7 +18,8 @@ from tests.unit.config.home import Home
     [
         (["OPENAI_API_KEY"], "openai"),
         (["GEMINI_API_KEY", "OPENROUTER_API_KEY"], "openrouter"),
-        (["ANTHROPIC_API_KEY", "GEMINI_API_KEY"], "gemini"),
+        (["ANTHROPIC_API_KEY", "GEMINI_API_KEY"], "anthropic"),
+        (["LETTA_API_KEY", "GEMINI_API_KEY"], "gemini"),
     ],
 )
 def test_the_first_key_that_can_be_used_decides(home: Home, keys: list[str], provider: str) -> None:
@@ -27,7 +28,7 @@ def test_the_first_key_that_can_be_used_decides(home: Home, keys: list[str], pro
     assert settings.origin("provider") == Found(f"the first provider that is ready, {provider}")
 
 
-@pytest.mark.parametrize("environ", [{}, {"OPENAI_API_KEY": " "}, {"ANTHROPIC_API_KEY": "k"}])
+@pytest.mark.parametrize("environ", [{}, {"OPENAI_API_KEY": " "}, {"LETTA_API_KEY": "k"}])
 def test_without_a_key_that_can_be_used_there_is_no_provider(home: Home, environ: dict[str, str]) -> None:
     settings = home.settings("", **environ)
     assert (settings.provider, settings.origin("provider")) == (None, Default())
@@ -38,14 +39,14 @@ def test_providers_are_listed_in_their_order_with_what_is_not_built(home: Home) 
     settings = home.settings('[providers.own]\nkind = "demo"', **dict.fromkeys(keys, "k"))
     assert [(each.name, each.problem is None) for each in settings.providers.values()] == [
         ("own", True),
-        ("anthropic", False),
+        ("anthropic", True),
         ("openai", True),
         ("openrouter", True),
         ("gemini", True),
         ("letta", False),
         ("demo", True),
     ]
-    assert settings.provider == "openai"
+    assert settings.provider == "anthropic"
 
 
 def test_a_moved_service_is_asked_where_it_is(home: Home) -> None:
@@ -114,6 +115,7 @@ MISSING = "its key is missing: set {} where the daemon starts, then run `agent-l
             'kind = "openai-compatible"\nmodel = "m"',
             'it needs a `base_url`, such as "http://127.0.0.1:9000/v1".',
         ),
+        ('kind = "anthropic"\nbase_url = "http://127.0.0.1:1"', "it needs a `model`."),
         (LOOPBACK, "it needs a `model`."),
         ('kind = "openai"', MISSING.format("OPENAI_API_KEY")),
         (f'{LOOPBACK}\nmodel = "m"\napi_key_env = "GONE"', MISSING.format("GONE")),
@@ -123,7 +125,7 @@ MISSING = "its key is missing: set {} where the daemon starts, then run `agent-l
         ),
         (
             'kind = "acp"\ncommand = ["claude"]',
-            "kind `acp` is not built yet; this version talks to openai, openai-compatible and demo.",
+            "kind `acp` is not built yet; this version talks to anthropic, openai, openai-compatible and demo.",
         ),
     ],
 )
@@ -187,11 +189,11 @@ def test_a_local_model_gets_time_to_load_unless_the_person_set_a_limit(home: Hom
 
 
 def test_with_nothing_ready_the_way_on_is_said(home: Home) -> None:
-    refusal = home.settings("", ANTHROPIC_API_KEY="k").usable()
+    refusal = home.settings("", LETTA_API_KEY="k").usable()
     assert isinstance(refusal, Refusal)
     assert refusal.message == (
-        "No model provider is ready (anthropic: kind `anthropic` is not built yet; "
-        "this version talks to openai, openai-compatible and demo.)."
+        "No model provider is ready (letta: kind `letta` is not built yet; "
+        "this version talks to anthropic, openai, openai-compatible and demo.)."
     )
     assert "OPENAI_API_KEY" in refusal.hint
     assert "agent-ls demo" in refusal.hint
