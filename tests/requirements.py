@@ -1,0 +1,156 @@
+"""What has to hold, as sentences, each with the tests that show it.
+
+Owns the list. `tests/architecture/test_requirements.py` checks both ways: every test named here exists, and every
+acceptance test (one that plays on `tests.scene`) is named by a requirement. A proof is a file, or `file::test`.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Requirement:
+    sentence: str
+    proofs: tuple[str, ...]
+
+
+_DECODE = "tests/unit/adapters/models/test_chat_decode.py"
+_SSE = "tests/unit/adapters/models/test_sse.py"
+_CONTEXT = "tests/protocol/test_context.py"
+_CRASH = "tests/crash/test_kill_daemon.py"
+
+REQUIREMENTS: Final[dict[str, Requirement]] = {
+    "spine.main-job": Requirement(
+        "Through `agent-ls connect`: message, read, edit, command, approvals, files changed, output streamed, "
+        "completed; the same headless by `agent-ls ask` with its exit codes.",
+        ("tests/protocol/test_main_job.py",),
+    ),
+    "spine.kill-client": Requirement(
+        "Kill -9 of the client: the daemon goes on; a new client gets transcript, stream so far and what is pending.",
+        ("tests/crash/test_kill_client.py",),
+    ),
+    "spine.kill-daemon": Requirement(
+        "Kill -9 of the daemon: the same request is pending under the same id and number, approving it runs the tool "
+        "exactly once and the model is not asked before; a running command has an unknown outcome and is not run again "
+        "by itself; in mid-stream the model is asked again and there is one answer.",
+        (_CRASH,),
+    ),
+    "spine.two-clients": Requirement(
+        "Two clients on one conversation: same items in the same order; the first answer decides, the second, "
+        "different one gets `already_decided` with who.",
+        ("tests/protocol/test_two_clients.py",),
+    ),
+    "spine.start-race": Requirement(
+        "20 parallel starts (no socket, stale socket, dead pid, foreign file): one daemon, 20 working links.",
+        ("tests/protocol/test_start_race_daemon.py", "tests/protocol/test_start_race.py"),
+    ),
+    "spine.locks": Requirement(
+        "Two conversations editing one file wait for each other; two files do not; two workspaces never do.",
+        ("tests/protocol/test_locks.py", "tests/unit/core/test_locks.py", "tests/unit/runtime/test_lock_table.py"),
+    ),
+    "spine.trouble": Requirement(
+        "No key, wrong key, unknown model, dead server, nonsense stream, unreadable config, full disk, read-only or "
+        "network state directory: each a sentence that says what to do; nothing lost, nothing hung.",
+        (
+            "tests/protocol/test_trouble.py",
+            "tests/contract/test_model_trouble.py",
+            "tests/contract/ledger/test_ledger_full_disk.py",
+            "tests/protocol/test_peers.py::test_the_nearest_mount_above_a_path_says_what_holds_it",
+        ),
+    ),
+    "spine.self-approval": Requirement(
+        "An agent that runs `agent-ls approve N` in its shell gets `permission_denied`.",
+        ("tests/security/test_self_approval.py", "tests/protocol/test_peers.py"),
+    ),
+    "spine.queue": Requirement(
+        "The queue is visible, editable, reorderable; a stop holds it; nothing said is dropped.",
+        (
+            "tests/protocol/test_queue.py",
+            f"{_CRASH}::test_a_queued_message_runs_after_the_one_that_was_interrupted_by_it",
+        ),
+    ),
+    "case.B01": Requirement(
+        "Text is equal byte for byte wherever a chunk ends inside a character.",
+        (
+            f"{_SSE}::test_a_character_cut_in_two_stays_whole",
+            f"{_DECODE}::test_any_cut_of_the_bytes_gives_the_same_reply_and_frames",
+        ),
+    ),
+    "case.B03": Requirement(
+        "Keep-alive frames of every kind are ignored and count as signs of life.",
+        (f"{_SSE}::test_signs_of_life_are_no_events", f"{_DECODE}::test_keep_alives_change_nothing"),
+    ),
+    "case.B04": Requirement(
+        "An answer is the same in every dress of the event stream; a last event without its blank line was cut.",
+        (f"{_SSE}::test_one_event_in_all_its_dresses", f"{_SSE}::test_a_last_event_without_its_blank_line_was_cut"),
+    ),
+    "case.B05": Requirement(
+        "A call with empty arguments runs with an empty object and is replayed as one.",
+        (f"{_CONTEXT}::test_a_call_with_empty_arguments_counts_as_an_empty_object",),
+    ),
+    "case.B07": Requirement(
+        "Call ids that a server uses twice are told apart, each result goes with its own call.",
+        (f"{_CONTEXT}::test_ids_that_a_server_uses_twice_are_told_apart",),
+    ),
+    "case.B12": Requirement(
+        "Chunks without choices are no error, and usage is counted once.",
+        (f"{_DECODE}::test_choices_may_be_empty_or_missing_and_usage_is_counted_once",),
+    ),
+    "case.B17": Requirement(
+        "No request holds an empty text, whatever was said or came out.",
+        (f"{_CONTEXT}::test_no_text_that_is_sent_is_empty",),
+    ),
+    "case.B19": Requirement(
+        "Results follow their calls at once; what else was said comes after; images stand where they may.",
+        (
+            f"{_CONTEXT}::test_a_message_sent_while_a_tool_runs_comes_after_its_result",
+            f"{_CONTEXT}::test_an_image_in_a_result_is_sent_where_images_may_stand",
+        ),
+    ),
+    "case.B20": Requirement(
+        "A tool that is not offered is an error that names those that are; nothing runs out of plain text.",
+        (
+            f"{_CONTEXT}::test_a_tool_that_is_not_offered_is_an_error_that_names_those_that_are",
+            f"{_CONTEXT}::test_a_model_that_repeats_a_wrong_call_is_stopped",
+            f"{_CONTEXT}::test_text_that_shows_a_call_runs_nothing",
+        ),
+    ),
+    "case.B25": Requirement(
+        "Decisions of a batch that were taken before a restart are kept; the batch goes to the model as a whole.",
+        (f"{_CRASH}::test_decisions_taken_before_it_are_kept_and_the_rest_is_still_asked",),
+    ),
+    "case.B28": Requirement(
+        "The reason of a denial goes with its own call and no other.",
+        (
+            "tests/protocol/test_main_job.py::test_calls_of_one_step_are_asked_together_and_each_denial_keeps_its_own_reason",
+        ),
+    ),
+    "case.B29": Requirement(
+        "Denied, interrupted and not run are told apart, truthfully.",
+        (
+            f"{_CONTEXT}::test_a_denied_call_is_told_as_denied_and_a_stopped_one_as_not_run",
+            f"{_CONTEXT}::test_stopped_while_a_command_runs_the_model_is_told_that_it_may_have_had_effects",
+            f"{_CONTEXT}::test_stopped_in_mid_stream_the_text_so_far_stays_and_the_next_message_is_taken",
+        ),
+    ),
+    "case.B65": Requirement(
+        "The bridge ends with its editor, with the right exit code, and the daemon lives on.",
+        (
+            "tests/protocol/test_bridge.py::test_it_ends_in_a_second_when_its_editor_is_killed_though_a_sibling_holds_the_pipe",
+            "tests/protocol/test_bridge.py::test_exit_ends_the_bridge_and_its_code_tells_of_shutdown",
+            "tests/crash/test_kill_client.py",
+        ),
+    ),
+    "case.B67": Requirement(
+        "Every legal form of a frame is taken, however its bytes come; a lost border ends the link with a reason.",
+        ("tests/unit/editor/test_framing.py", "tests/protocol/test_bridge.py"),
+    ),
+    "case.B68": Requirement(
+        "Each request gets exactly one reply; late and double replies are ignored.",
+        ("tests/unit/editor/test_book.py", "tests/protocol/test_connection_rules.py"),
+    ),
+    "case.pygls": Requirement(
+        "What the LSP library does by itself against the specification is overridden.",
+        ("tests/protocol/test_connection_rules.py",),
+    ),
+}
