@@ -41,13 +41,14 @@ def start_again(state: ConversationState, item_id: str, at: str) -> Decision:
 
 
 def drop_partial(state: ConversationState, text: str, at: str) -> Decision | None:
-    """Says which text was on the screen when the daemon ended; the model is asked again."""
+    """Says which text was on the screen when the daemon ended."""
     run = state.active
     if run is None or not text.strip():
         return None
     draft = Draft(state, at)
     shown = text if len(text) <= 2000 else text[:1000] + "\n…\n" + text[-1000:]
-    message = f"The daemon ended in the middle of an answer, so the model is asked again. Dropped text:\n\n{shown}"
+    follows = ", so the model is asked again" if run.interrupt is None else ""
+    message = f"The daemon ended in the middle of an answer{follows}. Dropped text:\n\n{shown}"
     note = draft.fresh_note_id(run.id, "n")
     draft.add_item(run.id, note, ItemKind.NOTICE, payload=Notice(code="partial_dropped", message=message))
     return draft.done()

@@ -183,11 +183,14 @@ def _notice(draft: Draft, attempt: Attempt, *, code: str, message: str) -> None:
 
 
 def _repeated_failure(draft: Draft, run_id: str) -> Notice | None:
-    """The same call refused as invalid for the third time in a row: the model does not learn from its result."""
-    failed = [item.call for item in draft.run_items(run_id) if isinstance(item.payload, Call)]
-    last = failed[-IDENTICAL_FAILURES:]
-    same = {(call.tool, call.raw_arguments) for call in last}
-    if len(last) < IDENTICAL_FAILURES or len(same) > 1:
+    """The third step in a row with nothing but the same invalid call: the model does not learn from its result."""
+    by_step: dict[str | None, list[Call]] = {}
+    for item in draft.run_items(run_id):
+        if isinstance(item.payload, Call):
+            by_step.setdefault(item.step_id, []).append(item.payload)
+    steps = list(by_step.values())[-IDENTICAL_FAILURES:]
+    last = [call for step in steps for call in step]
+    if len(steps) < IDENTICAL_FAILURES or len({(call.tool, call.raw_arguments) for call in last}) > 1:
         return None
     if any(call.result is None or call.result.status is not ResultStatus.ERROR for call in last):
         return None
