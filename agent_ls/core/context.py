@@ -87,7 +87,7 @@ def _close(built: list[ModelMessage], group: Sequence[Item], *, provider: str, m
     if not any(not isinstance(part, ReasoningPart) for part in parts):
         return
     if not results and group[-1].status is ItemStatus.INTERRUPTED:
-        parts.append(TextPart("(the person stopped this answer here)"))
+        parts.append(TextPart("(this answer was cut off here)"))
     built.append(AssistantTurn(tuple(parts)))
     if results:
         built.append(ResultsTurn(tuple(results)))

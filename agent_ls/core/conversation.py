@@ -63,7 +63,7 @@ def update(conversation: Conversation, change: Change, at: str, *, may_auto: boo
     if change.mode is Mode.AUTO and not may_auto:
         return auto_refused()
     title = change.title.strip() if change.title is not None else conversation.title
-    if not title:
+    if change.title is not None and not title:
         return Refusal(Code.INVALID_PARAMS, "A conversation's title cannot be empty.", "Give it at least one word.")
     return replace(
         conversation,

@@ -40,10 +40,13 @@ class ConversationState:
 
     @classmethod
     def of(cls, entities: Iterable[AnyEntity], seq: int) -> "ConversationState":
-        """From the newest state of every entity, items in order of `ord`."""
+        """From the newest state of every entity, in any order."""
         state = cls()
         for entity in sorted(entities, key=_load_order):
             state.apply(entity)
+        # Calls may end in another order than they stand in: what was learned last counts.
+        for item in sorted(state.items.values(), key=lambda item: (item.updated_at or "", item.ord)):
+            state._learn(item)
         state.seq = seq
         return state
 
@@ -123,10 +126,12 @@ class ConversationState:
         self.items[item.id] = item
         if isinstance(item.payload, AssistantMessage):
             self.last_text = item.payload.text
-        if isinstance(item.payload, Call) and item.payload.state is CallState.FINISHED:
-            self._learn(item.payload)
+        self._learn(item)
 
-    def _learn(self, call: Call) -> None:
+    def _learn(self, item: Item) -> None:
+        call = item.payload
+        if not isinstance(call, Call) or call.state is not CallState.FINISHED:
+            return
         result = call.result
         if result is None or result.data is None or result.status is ResultStatus.UNKNOWN:
             return

@@ -227,7 +227,8 @@ class Histories(RuleBasedStateMachine):
     def call_ends(self, data: st.DataObject, status: ResultStatus, output: str) -> None:
         item = self.state.items[data.draw(st.sampled_from(self.running))]
         self.running.remove(item.id)
-        self.finish(item, ToolResult(status=status, output=output))
+        learned = {"uri": "file:///w/a", "hash": self.world.now(), "cwd": f"/w/{len(self.world.events)}"}
+        self.finish(item, ToolResult(status=status, output=output, data=learned))
 
     def finish(self, item: Item, result: ToolResult) -> None:
         draft = Draft(self.state, self.world.now())
