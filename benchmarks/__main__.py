@@ -1,7 +1,8 @@
 """`python -m benchmarks`: every number of issue 3 beside its floor, in one run on one machine.
 
 Owns the order of measuring. `--quick` repeats less; `--only GROUP` measures one group; `--json` prints the rows as
-data; `--profile GROUP` prints where the daemon's time goes while that group runs.
+data; `--profile GROUP` prints where the daemon's time goes while that group runs, `--trace "shell 1"` one exchange
+step by step (what can be said to the model: model.py).
 """
 
 import argparse
@@ -33,12 +34,16 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="rows as data")
     parser.add_argument("--only", choices=GROUPS, action="append", help="measure this group; may be repeated")
     parser.add_argument("--profile", choices=explain.TEXTS, help="where the time goes")
+    parser.add_argument("--trace", metavar="TEXT", help="one exchange, from door to door")
     parser.add_argument("--place", help="folder for the databases, where /tmp is no disk")
     options = parser.parse_args()
     begin = monotonic()
     with built(quick=options.quick, place=options.place) as rig:
         if options.profile:
             print(explain.explain(rig, options.profile))
+            return 0
+        if options.trace:
+            print(explain.trace(rig, options.trace))
             return 0
         groups = _measured(rig, options.only or list(GROUPS))
     machine = {

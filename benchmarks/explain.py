@@ -1,4 +1,4 @@
-"""`--profile`: where the time of one group goes. Stretches as seen from outside, then functions inside the daemon.
+"""`--profile` and `--trace`: where the time goes. Stretches seen from outside, functions inside, one exchange in steps.
 
 Owns this print only; no goal is judged by it.
 """
@@ -8,7 +8,8 @@ import pstats
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from benchmarks.model import TOKEN
 from benchmarks.rig import Exchange, Rig, Window, ms, pause, until
 
 TEXTS = {"stream": "stream 2000", "rounds": "read 10", "shell": "shell 10", "growth": "say 400", "attach": ""}
-SHOWN = 28
+SHOWN = 36
 
 
 def explain(rig: Rig, name: str) -> str:
@@ -24,7 +25,6 @@ def explain(rig: Rig, name: str) -> str:
     plain = rig.window()
     outside = _stretches(rig, plain, text) if text else "attach 200 times"
     plain.client.close()
-    rig.daemon.stop()
     return outside + "\n\n" + _inside(rig, text)
 
 
@@ -36,6 +36,9 @@ def _stretches(rig: Rig, window: Window, text: str) -> str:
     ours: list[Exchange] = []
     bare: list[Exchange] = []
     for _ in rig.times(12):
+        window.leave()
+        window.open()
+        rig.floor.fresh()
         ours.append(_run(window, text))
         bare.append(rig.floored(text))
     stretches: dict[str, Callable[[Exchange], list[float]]] = {
@@ -55,30 +58,72 @@ def _stretches(rig: Rig, window: Window, text: str) -> str:
     return "\n".join(lines)
 
 
+def trace(rig: Rig, text: str) -> str:
+    """The quickest of some exchanges, from door to door."""
+    out = rig.folder / "trace"
+    best: tuple[Exchange, list[tuple[float, str]]] | None = None
+    with _special(rig, "benchmarks.traced", out) as (pid, window):
+        for _ in range(8):
+            window.leave()
+            window.open()
+            window.run("say 5")
+            os.kill(pid, signal.SIGUSR1)
+            pause(0.05)
+            done = window.run(text)
+            os.kill(pid, signal.SIGUSR2)
+            until(out.exists, "the trace")
+            notes = [line.split(" ", 1) for line in out.read_text().splitlines()]
+            out.unlink()
+            if best is None or done.done - done.sent < best[0].done - best[0].sent:
+                best = done, [(float(at), name) for at, name in notes]
+    assert best is not None
+    done, found = best
+    found += [(done.sent, "window: sends"), (done.done, "window: sees completed")]
+    found += [(at, "model: asked") for at in done.asked] + [(at, "model: answered") for at in done.answered]
+    lines = [f"`{text}`: ms since it was sent, ms since the line before", ""]
+    before = done.sent
+    for at, name in sorted(found):
+        if done.sent <= at <= done.done:
+            lines.append(f"  {1000 * (at - done.sent):8.2f} {1000 * (at - before):7.2f}  {name}")
+            before = at
+    return "\n".join(lines)
+
+
 def _inside(rig: Rig, text: str) -> str:
     out = rig.folder / "profile"
-    command = [sys.executable, "-m", "benchmarks.profiled", str(out)]
-    with subprocess.Popen(
-        command, env=rig.daemon.env, stdin=subprocess.DEVNULL, cwd=Path(__file__).parents[1]
-    ) as process:
-        until(lambda: rig.daemon.socket.exists() or process.poll() is not None, "the profiled daemon's start")
-        window = rig.window()
-        window.open()
+    count = len(rig.times(12)) if text else 200
+    with _special(rig, "benchmarks.profiled", out) as (pid, window):
         _run(window, text or "say 40")
-        os.kill(process.pid, signal.SIGUSR1)
-        count = 200 if not text else len(rig.times(12))
+        os.kill(pid, signal.SIGUSR1)
         for _ in range(count):
             if text:
+                window.leave()
+                window.open()
                 _run(window, text)
             else:
                 window.call("agent/conversation/attach", conversationId=window.conversation)
-        os.kill(process.pid, signal.SIGUSR2)
+        os.kill(pid, signal.SIGUSR2)
         window.call("agent/status")
         until(out.exists, "the profile")
         pause(0.2)
-        window.client.close()
-        process.terminate()
     return _table(out, count)
+
+
+@contextmanager
+def _special(rig: Rig, module: str, out: Path) -> Iterator[tuple[int, Window]]:
+    """A daemon that watches itself, in the place of the plain one."""
+    rig.daemon.stop()
+    command = [sys.executable, "-m", module, str(out)]
+    root = Path(__file__).parents[1]
+    with subprocess.Popen(command, env=rig.daemon.env, stdin=subprocess.DEVNULL, cwd=root) as process:
+        try:
+            until(lambda: rig.daemon.socket.exists() or process.poll() is not None, "the daemon's start")
+            window = rig.window()
+            window.open()
+            yield process.pid, window
+            window.client.close()
+        finally:
+            process.terminate()
 
 
 def _run(window: Window, text: str) -> Exchange:
@@ -92,10 +137,10 @@ def _table(path: Path, count: int) -> str:
     busy = whole - waiting
     lines = [f"inside the daemon's main thread, under a profiler: {1000 * busy / count:.2f} ms busy a repetition", ""]
     lines += _by_package(stats, busy)
-    for title, column in (("own time", 2), ("with what it calls, ours only", 3)):
+    for title, column in (("own time", 2), ("with what it calls", 3)):
         lines.append(f"  {title:58} share   calls a repetition")
         chosen = sorted(stats.items(), key=lambda entry: -entry[1][column])
-        rows = [(key, row) for key, row in chosen if "epoll" not in key[2] and (column == 2 or _ours(key[0]))]
+        rows = [(key, row) for key, row in chosen if "epoll" not in key[2] and (column == 2 or _telling(key[0]))]
         for (file, line, name), row in rows[:SHOWN]:
             where = f"{_short(file)}:{line} {name}" if line else name
             lines.append(f"  {where[:58]:58} {100 * row[column] / busy:5.1f} {row[1] / count:9.1f}")
@@ -122,8 +167,9 @@ def _by_package(stats: dict[tuple[str, int, str], Any], busy: float) -> list[str
     return [*(f"  {owner:58} {100 * spent / busy:5.1f}" for owner, spent in found), ""]
 
 
-def _ours(file: str) -> bool:
-    return "/agent_ls/" in file and "lifecycle" not in file
+def _telling(file: str) -> bool:
+    """Not the loop itself, which calls everything."""
+    return not any(part in file for part in ("lifecycle", "asyncio/", "<", "profiled"))
 
 
 def _short(file: str) -> str:

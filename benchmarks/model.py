@@ -1,7 +1,7 @@
 """The scripted model server as a process of its own, with the times at which bytes came and went.
 
 `python -m benchmarks.model MARKS` prints its base URL. Appends to MARKS, in seconds of CLOCK_MONOTONIC (the same in
-every process of a machine): `asked T` when a request is whole, `answered T` when the last byte of its answer is out.
+every process of a machine): `asked T` when a request is whole, `answered T` when the last bytes of its answer go out.
 The person's last words say what it answers, the same for both sides of a comparison:
 
     say N          a text of N characters          read N    N steps, each reads one file
@@ -38,8 +38,9 @@ class TimedConnection(HttpConnection):
         return found
 
     async def end(self) -> None:
-        await super().end()
+        # Before it is out, so that nobody can have finished without the mark being there.
         self.note("answered")
+        await super().end()
 
 
 class Script:
