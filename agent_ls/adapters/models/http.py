@@ -4,13 +4,14 @@ Owns the client, its time limits and what a broken connection means. Does not kn
 path, body, headers and decoder. Nothing is tried again here.
 """
 
+import asyncio
 import contextlib
 import ipaddress
 import json
 import ssl
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, cast
 from urllib.parse import urlsplit
 
 import anyio
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 LARGEST_ERROR: Final = 256 * 1024
 LARGEST_LIST: Final = 16 * 1024 * 1024
+RESOLUTION_S: Final = 0.001
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +85,7 @@ class ModelHttp:
         import httpx
 
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-        with anyio.CancelScope() as scope:
-            clock = _Deadlines(scope, self._limits, local=self._local)
+        with anyio.CancelScope() as scope, _Deadlines(scope, self._limits, local=self._local) as clock:
             try:
                 async with self._opened().stream(
                     "POST",
@@ -160,34 +161,59 @@ class ModelHttp:
 
 
 class _Deadlines:
-    """When a silent stream is given up, moved on with each sign of life."""
+    """When a silent stream is given up, moved on with each sign of life.
+
+    A token moves it thousands of times a second, so that only a number is written then; one timer looks at the number
+    when it rings and sets itself again.
+    """
 
     def __init__(self, scope: anyio.CancelScope, limits: HttpLimits, *, local: bool) -> None:
         self._scope = scope
         self._limits = limits
+        self._loop = asyncio.get_running_loop()
         first = limits.local_first_byte_s if local else limits.first_byte_s
         self.answered = False  # with a status, though perhaps no byte of a body yet
         self._heard = False
         self.complaint = f"did not begin to answer within {first:g} s"
-        self._progress = anyio.current_time()
-        scope.deadline = self._progress + first
+        self._progress = self._loop.time()
+        self._due = self._progress + first
+        self._timer = self._loop.call_at(self._due, self._ring)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
 
     def life(self, *, progress: bool) -> None:
-        now = anyio.current_time()
+        now = self._loop.time()
         limits = self._limits
         if progress or not self._heard:
             self._progress = now
-        self._heard = True
+        first, self._heard = not self._heard, True
         idle, believed = now + limits.idle_s, self._progress + limits.pings_only_s
         if idle <= believed:
             self.complaint = f"fell silent for {limits.idle_s:g} s"
-            self._scope.deadline = idle
+            self._due = idle
         else:
             self.complaint = f"sent only signs of life for {limits.pings_only_s:g} s"
-            self._scope.deadline = believed
+            self._due = believed
+        if first or self._due < self._timer.when():
+            self._set()
 
     def wait(self, seconds: float) -> None:
-        self._scope.deadline = anyio.current_time() + seconds
+        self._due = self._loop.time() + seconds
+        self._set()
+
+    def _set(self) -> None:
+        self._timer.cancel()
+        self._timer = self._loop.call_at(self._due, self._ring)
+
+    def _ring(self) -> None:
+        if self._loop.time() + RESOLUTION_S >= self._due:
+            self._scope.cancel()
+        else:
+            self._set()
 
 
 def host_of(url: str) -> str:
