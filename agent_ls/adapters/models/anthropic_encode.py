@@ -55,7 +55,7 @@ def encode(request: ModelRequest) -> dict[str, Any]:
             {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in request.tools
         ]
     how = thinking(request.model, max_tokens)
-    if how is not None and (how["type"] == "adaptive" or _began_with_thoughts(request.messages)):
+    if how is not None and (how["type"] == "adaptive" or _began_with_thoughts(body["messages"])):
         body["thinking"] = how
     _mark(body)
     return body
@@ -119,29 +119,21 @@ def _result(result: ResultPart) -> Message:
 
 
 def _is_foreign(part: Part) -> bool:
-    return isinstance(part, ReasoningPart) and not _is_own_thought(part)
+    return isinstance(part, ReasoningPart) and (part.raw or {}).get("type") not in THOUGHTS
 
 
-def _is_own_thought(part: Part) -> bool:
-    return isinstance(part, ReasoningPart) and (part.raw or {}).get("type") in THOUGHTS
-
-
-def _began_with_thoughts(turns: Sequence[ModelMessage]) -> bool:
+def _began_with_thoughts(messages: Sequence[Message]) -> bool:
     """A chain of calls that began without thoughts, at another model perhaps, has to end without them.
 
     So do models want it that think by a budget; the newer ones do not mind. True too where no chain goes on.
     """
-    chain: list[AssistantTurn] = []
-    for place in range(len(turns) - 1, -1, -1):
-        match turns[place]:
-            case AssistantTurn() as turn:
-                chain.append(turn)
-            case UserTurn() if not (place and isinstance(turns[place - 1], ResultsTurn)):
-                break
-            case _:
-                pass
-    first = said(chain[-1]) if chain else ()
-    return not first or _is_own_thought(first[0])
+    began: Message | None = None
+    for message in reversed(messages):
+        if message["role"] == "assistant":
+            began = message
+        elif message["content"][0]["type"] != "tool_result":
+            break
+    return began is None or began["content"][0]["type"] in THOUGHTS
 
 
 def _mark(body: dict[str, Any]) -> None:

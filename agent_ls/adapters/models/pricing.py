@@ -45,7 +45,8 @@ class PricedModel:
             return await self._inner.call(request, emit)
         async with anyio.create_task_group() as group:
             group.start_soon(self._load, request.model)
-            return await self._inner.call(request, emit)
+            outcome = await self._inner.call(request, emit)
+        return outcome
 
     async def _load(self, model: str) -> None:
         # The first look-up takes as long as the import: rules for finding models are made then.
