@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent_ls import paths
-from agent_ls.adapters.host.files import DiskFiles
 from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.host.system import RandomIds, SystemClock
 from agent_ls.adapters.ledger.sqlite import SqliteLedger
@@ -25,6 +24,7 @@ from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refused
 from agent_ls.daemon.catalog import Providers
+from agent_ls.daemon.open_files import OpenFiles, open_files
 from agent_ls.daemon.report import Reporter
 from agent_ls.daemon.workspaces import Workspaces
 from agent_ls.editor.connection import Handler
@@ -32,6 +32,7 @@ from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.table import handlers
 from agent_ls.editor.inbox import Inbox
 from agent_ls.editor.window import Window
+from agent_ls.ports.files import Files
 from agent_ls.ports.ledger import Ledger
 from agent_ls.ports.tools import Toolbox
 from agent_ls.runtime.feed import Feed
@@ -83,9 +84,10 @@ async def composed(
     try:
         async with Supervisor() as supervisor:
             workspaces = Workspaces(settings, environ)
+            opened = open_files(_spool(environ))
             services = _services(
                 settings, environ, ledger=ledger, supervisor=supervisor, providers=providers, workspaces=workspaces,
-                boot_id=boot_id, clock=clock,
+                boot_id=boot_id, clock=clock, opened=opened,
             )  # fmt: skip
             registry = Registry(services)
             inbox = Inbox(lambda known: _state_of(registry, known))
@@ -97,6 +99,8 @@ async def composed(
                 services=services,
                 catalog=providers,
                 inbox=inbox,
+                documents=opened.documents,
+                settle=opened.settle,
                 ids=ids,
                 person=_person(),
                 version=__version__,
@@ -122,15 +126,15 @@ def _services(
     workspaces: Workspaces,
     boot_id: str,
     clock: SystemClock,
+    opened: OpenFiles,
 ) -> Services:
-    spool = paths.private_directory(os.path.join(paths.state_dir(environ), "spool"))
     protected = (paths.state_dir(environ), paths.runtime_dir(environ), settings.path)
     return Services(
         ledger=ledger,
         clock=clock,
         feed=Feed(clock, ledger.keep_partial),
         locks=LockTable(clock),
-        toolbox=_toolbox(clock),
+        toolbox=_toolbox(clock, opened.files),
         supervisor=supervisor,
         models=providers.resolve,
         rules=workspaces.rules,
@@ -139,16 +143,20 @@ def _services(
             steps_per_run=settings.limits.steps_per_run, minutes_per_run=int(settings.limits.minutes_per_run)
         ),
         boot_id=boot_id,
-        spool=spool,
+        spool=_spool(environ),
         home=os.path.expanduser("~"),
         platform=f"{platform.system()} {platform.release()}",
         protected=tuple(os.path.realpath(path) for path in protected),
         may_auto=settings.may_auto,
+        unsaved=opened.files.unsaved,
     )
 
 
-def _toolbox(clock: SystemClock) -> Toolbox:
-    files = DiskFiles()
+def _spool(environ: Mapping[str, str]) -> str:
+    return paths.private_directory(os.path.join(paths.state_dir(environ), "spool"))
+
+
+def _toolbox(clock: SystemClock, files: Files) -> Toolbox:
     tools = (ReadTool(files), WriteTool(files), EditTool(files), ShellTool(LocalProcesses(clock)))
     return Toolbox({tool.name: tool for tool in tools})
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Refusal
 from agent_ls.core.rules import Rule
+from agent_ls.editor.documents import Documents, Overlay
 from agent_ls.editor.inbox import Inbox
 from agent_ls.ports.host import Ids
 from agent_ls.ports.provider import Failure
@@ -47,12 +48,17 @@ class Catalog(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
-    """`person` is who answers; `status` the daemon's part of `agent/status`; `environments` by workspace root."""
+    """`person` is who answers; `status` the daemon's part of `agent/status`; `environments` by workspace root.
+
+    `settle` finds out whether the disk holds the text of a copy that was opened or is changed for the first time.
+    """
 
     registry: Registry
     services: Services
     catalog: Catalog
     inbox: Inbox
+    documents: Documents
+    settle: Callable[[Overlay], Awaitable[None]]
     ids: Ids
     person: str
     version: str

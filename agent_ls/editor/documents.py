@@ -61,6 +61,10 @@ class Overlay:
     def saves(self) -> bool:
         return SAVES in self.window.features
 
+    def as_on_disk(self, print: str) -> None:
+        """The disk was seen to hold the very text."""
+        self.base, self.dirty, self.by_agent = print, False, False
+
     def touch(self) -> None:
         happened, self.changed = self.changed, anyio.Event()
         happened.set()
@@ -104,10 +108,11 @@ class Documents:
         self._by_key.setdefault(overlay.key, []).append(overlay)
         return overlay
 
-    def change(self, window: EditingWindow, params: Mapping[str, Any]) -> None:
+    def change(self, window: EditingWindow, params: Mapping[str, Any]) -> Overlay | None:
+        """The copy if it was clean until now."""
         overlay = self._known(window, params, "didChange")
         if overlay is None:
-            return
+            return None
         changes, version = params.get("contentChanges"), _version(params.get("textDocument"))
         whole = _is_whole(changes)
         if not whole and overlay.version is not None and version is not None and version <= overlay.version:
@@ -115,9 +120,10 @@ class Documents:
             overlay.lost = True
         elif not overlay.lost or whole:
             self._make(overlay, changes, version=version)
-        overlay.dirty = True
+        was_clean, overlay.dirty = not overlay.dirty, True
         overlay.used = self._use()
         overlay.touch()
+        return overlay if was_clean else None
 
     def save(self, window: EditingWindow, params: Mapping[str, Any]) -> None:
         overlay = self._known(window, params, "didSave")

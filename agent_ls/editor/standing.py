@@ -61,7 +61,9 @@ class Copy(Enum):
     LOST = "lost"
 
 
-def standing(copies: Sequence[Overlay], disk: OnDisk, path: str, *, first: EditingWindow | None) -> Saved | Unsaved | Refused:
+def standing(
+    copies: Sequence[Overlay], disk: OnDisk, path: str, *, first: EditingWindow | None
+) -> Saved | Unsaved | Refused:
     """`first` is the window that an edit should go through if it can: the one that owns the run."""
     found = [(overlay, _copy(overlay, disk)) for overlay in _ordered(copies, first)]
     for kind, sentence in _TROUBLE.items():
@@ -82,7 +84,7 @@ def names(copies: Sequence[Overlay]) -> str:
 
 
 def bytes_of(text: str, disk: OnDisk) -> bytes:
-    """What a window's text would be as this file: its encoding, its BOM, its line endings where the editor hides them."""
+    """What a window holds as this file would hold it: encoding, BOM, line endings where an editor hides them."""
     file = disk.file or TextFile("")
     if hides_returns(text, file):
         text = text.replace("\n", "\r\n")
@@ -144,7 +146,7 @@ def _one_text(unsaved: Sequence[Overlay], path: str) -> Unsaved | Refused:
         if fingerprint(str(other.text)) != fingerprint(text):
             both = names([unsaved[0], other])
             message = (
-                f"{path} has one unsaved text in {both} another (stale_document); "
+                f"{path} has different unsaved texts in {both} (stale_document); "
                 "the person has to save one of them or make them the same, then read it again"
             )
             return Refused(Reason.STALE, message)

@@ -9,8 +9,10 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from agent_ls.core.events import Event
+from agent_ls.core.text import UTF_16
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
+from agent_ls.editor.documents import agreed_encoding
 from agent_ls.runtime.feed import StreamUpdate
 from agent_ls.wire import views
 from agent_ls.wire.capabilities import CAPABILITIES
@@ -26,6 +28,7 @@ class Window(Connection):
         self.folders: tuple[str, ...] = ()
         self.features: frozenset[str] = frozenset()
         self.trusted = True
+        self.encoding = UTF_16
         self._held: dict[str, list[Event]] = {}
         self._attached: set[str] = set()
         self.outbound.on_cut = self._cut
@@ -46,13 +49,14 @@ class Window(Connection):
         features = ours.get("features")
         self.features = frozenset(map(str, features)) if isinstance(features, list) else frozenset()
         self.trusted = ours.get("trusted") is not False
+        self.encoding = agreed_encoding(params)
         environment = ours.get("environment")
         if isinstance(environment, dict):
             for folder in self.folders:
                 self._desk.remember_environment(path_of(folder), {str(k): str(v) for k, v in environment.items()})
         self._desk.inbox.join(self)
         return {
-            "capabilities": CAPABILITIES,
+            "capabilities": {**CAPABILITIES, "positionEncoding": self.encoding},
             "serverInfo": {"name": "agent-ls", "version": self._desk.version},
         }
 
@@ -68,6 +72,7 @@ class Window(Connection):
 
     async def on_close(self) -> None:
         self._desk.inbox.leave(self)
+        self._desk.documents.leave(self)
         for conversation_id in tuple(self._attached):
             self.detach(conversation_id)
 

@@ -1,7 +1,7 @@
 """Files of this machine as the file tools see them: found for real, read whole, replaced without losing anything.
 
-Owns the shape of what comes back. Implemented in adapters.host.files; a window's unsaved text (editor.md) can stand in
-front of the same protocol.
+Owns the shape of what comes back. Implemented in adapters.host.files for the disk; editor.window_files stands in
+front of it with what windows have open.
 """
 
 from dataclasses import dataclass
@@ -20,11 +20,15 @@ class Reason(StrEnum):
     FORBIDDEN = "forbidden"
     STALE = "stale"
     FAILED = "failed"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
 class Refused:
-    """Why nothing was read or written, and what to do. `STALE`: the disk no longer holds what was expected."""
+    """Why nothing was read or written, and what to do. `STALE`: the file no longer holds what was expected.
+
+    `UNKNOWN` alone does not say that nothing was written: whether it was cannot be told.
+    """
 
     reason: Reason
     message: str
@@ -52,16 +56,23 @@ class Place:
 
 @dataclass(frozen=True)
 class Content:
+    """`note` is what the model should know about where this comes from, as a phrase."""
+
     data: bytes
     digest: str
+    note: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Replaced:
-    """`in_place`: why the file was overwritten instead of swapped, None when it was swapped."""
+    """`in_place`: why the file was overwritten instead of swapped, None when it was swapped.
+
+    `note` is what else became of it, as whole sentences.
+    """
 
     digest: str
     in_place: str | None = None
+    note: str | None = None
 
 
 class Files(Protocol):
@@ -82,4 +93,8 @@ class Files(Protocol):
 
     async def reclaim(self, path: str, *, before: str, after: str, token: str) -> str | Refused:
         """Clears up after a `replace` that a crash cut off; the hash of what the file holds now, or ABSENT."""
+        ...
+
+    def forget(self, token: str) -> None:
+        """The outcome of this `replace` is written down: what was kept for `reclaim` can go."""
         ...

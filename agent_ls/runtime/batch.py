@@ -6,6 +6,7 @@ is core.owed; a call approved by a person runs only as it was shown.
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -92,10 +93,19 @@ class Batch:
 
     async def _call(self, tool: Tool, prepared: Prepared, context: ToolContext) -> ToolResult:
         try:
-            return await tool.run(prepared, context)
+            result = await tool.run(prepared, context)
         except Exception as error:  # a tool's bug is the tool's result, not the end of the run
             log.exception("tool %s failed", tool.name)
             return ToolResult(status=ResultStatus.ERROR, output=f"The tool failed: {type(error).__name__}: {error}")
+        return self._with_unsaved(result, context) if prepared.effect is ToolEffect.SHELL else result
+
+    def _with_unsaved(self, result: ToolResult, context: ToolContext) -> ToolResult:
+        """A command sees the disk, not what a window holds: the model has to know where they differ."""
+        notes = "\n".join(f"[{note}]" for note in self._services.unsaved(context.root))
+        if not notes:
+            return result
+        border = "\n" if result.output and not result.output.endswith("\n") else ""
+        return replace(result, output=f"{result.output}{border}{notes}")
 
     async def _prepare(self, item: Item, tool: Tool, context: ToolContext) -> Prepared | None:
         """Looks again right before the start: what was shown is what runs."""

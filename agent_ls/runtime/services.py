@@ -28,7 +28,8 @@ class Services:
     """`models` resolves a provider's name, `environment` gives a child process of a workspace its variables.
 
     `rules` are all that hold for a conversation, `protected` absolute paths that no tool may write, `spool` a folder
-    for output that must survive a crash.
+    for output that must survive a crash. `unsaved` names, for a shell in a folder, edits of the agent that a window
+    holds and has not saved: the shell does not see them.
     """
 
     ledger: Ledger
@@ -47,3 +48,4 @@ class Services:
     platform: str
     protected: tuple[str, ...] = ()
     may_auto: bool = False
+    unsaved: Callable[[str], Sequence[str]] = lambda root: ()

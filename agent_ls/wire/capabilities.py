@@ -1,6 +1,7 @@
 """The static capabilities that `initialize` answers: one file for daemon, docs and tests.
 
-Owns what is announced. What is not here yet (code actions, documents, lenses) is not served either.
+Owns what is announced. What is not here yet (code actions, lenses) is not served either. `positionEncoding` is
+added for each window: the first of its list that we know.
 """
 
 from typing import Any, Final
@@ -13,7 +14,11 @@ def command_of(method: str) -> str:
     return "agent-ls." + method.removeprefix("agent/").replace("/", ".")
 
 
+INCREMENTAL: Final = 2
+
 CAPABILITIES: Final[dict[str, Any]] = {
+    # The text at a save shows whether the copy of it is right.
+    "textDocumentSync": {"openClose": True, "change": INCREMENTAL, "save": {"includeText": True}},
     "executeCommandProvider": {
         "commands": [
             command_of(method.name)

@@ -41,6 +41,12 @@ def canonical_uri(path: str) -> str:
     return file_uri(os.path.realpath(path))
 
 
+def key_of(uri: str) -> str:
+    """The lock key of a URI as a client spells it; what is not a local file keeps its whole URI."""
+    path = local_path(uri)
+    return uri if isinstance(path, NotLocal) else canonical_uri(path)
+
+
 def _absolute(path: str, root: str) -> str | Refused:
     scheme = scheme_of(path)
     if scheme is not None:

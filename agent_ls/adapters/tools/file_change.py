@@ -8,9 +8,9 @@ from typing import Any
 
 from agent_ls.adapters.tools.file_input import Opened, card_text, failed, refuse, shown
 from agent_ls.core.items import Call, ResultStatus, ToolResult
-from agent_ls.core.textfile import sha256
+from agent_ls.core.textfile import printable, sha256
 from agent_ls.core.uris import NotLocal, local_path
-from agent_ls.ports.files import ABSENT, Files, Refused
+from agent_ls.ports.files import ABSENT, Files, Reason, Refused
 from agent_ls.ports.tools import Invalid, Outcome, Prepared, ToolContext, ToolEffect
 
 
@@ -61,12 +61,16 @@ async def carry_out(files: Files, change: Change, context: ToolContext) -> ToolR
     place = change.opened.place
     done = await files.replace(place.path, change.data, expected=change.opened.digest, token=context.item_id)
     if isinstance(done, Refused):
+        if done.reason is Reason.UNKNOWN:
+            return ToolResult(status=ResultStatus.UNKNOWN, output=printable(done.message))
         return failed(refuse(done).message)
     said = change.said
     if place.note is not None:
         said += f" Note: {place.note}."
     if done.in_place is not None:
         said += f" It was overwritten in place, because {done.in_place}."
+    if done.note is not None:
+        said += f" {printable(done.note)}"
     return ToolResult(status=ResultStatus.OK, output=said, data={"uri": place.uri, "hash": done.digest})
 
 

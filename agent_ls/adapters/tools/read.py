@@ -1,4 +1,4 @@
-"""read: a text file in pieces, or an image, as it is on disk.
+"""read: a text file in pieces, or an image, as the person sees it.
 
 Owns the tool's input, its limits and what it says about what it left out. What was read is told by hash.
 """
@@ -100,7 +100,7 @@ def _shown(given: ReadInput, place: Place, content: Content, *, context: ToolCon
     part = excerpt(file.flat.text, offset=given.offset or 1, limit=given.limit)
     if part.beyond:
         return failed(f"{name} has {part.total} lines, so there is no line {given.offset}; use a smaller offset")
-    notes = [note for note in (file.label, place.note, *part.notes) if note is not None]
+    notes = [note for note in (content.note, file.label, place.note, *part.notes) if note is not None]
     header = f"[{'; '.join(notes)}]\n" if notes else ""
     return ToolResult(status=ResultStatus.OK, output=header + part.text, data=facts)
 

@@ -71,6 +71,10 @@ class WriteTool:
     async def recover(self, call: Call, context: ToolContext) -> Outcome:
         return await find_out(self._files, call, context)
 
+    def forget(self, item_id: str, spool: str) -> None:
+        """To be called when the result is committed."""
+        self._files.forget(item_id)
+
     async def _change(self, given: WriteInput, context: ToolContext) -> Change | Invalid:
         opened = await open_text(self._files, given.path, context.root)
         if isinstance(opened, Refused):

@@ -31,7 +31,10 @@ async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer
         dispatch=Dispatch(params.dispatch),
         target_run_id=params.target_run_id,
     )
-    return await actor.command(params.command_id, partial(_send, message=message))
+    answer = await actor.command(params.command_id, partial(_send, message=message))
+    if not isinstance(answer, Refusal):
+        desk.documents.sent(params.conversation_id, window)
+    return answer
 
 
 async def update_queue(desk: Desk, window: Window, params: models.UpdateQueue) -> Answer:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from agent_ls.core.errors import Code, Refusal, Refused
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
-from agent_ls.editor.handlers import conversation, daemon, message, provider, request, rules
+from agent_ls.editor.handlers import conversation, daemon, document, message, provider, request, rules
 from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import LedgerError
 from agent_ls.wire.methods import METHODS, Direction, Method, unsupported
@@ -34,6 +34,7 @@ def handlers(desk: Desk) -> dict[str, Handler]:
         method.name: _handler(desk, method) for method in METHODS.values() if method.direction is Direction.REQUEST
     }
     found["workspace/executeCommand"] = _commands(found)
+    found |= document.handlers(desk)
     return found
 
 
