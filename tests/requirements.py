@@ -33,7 +33,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "Kill -9 of the daemon: the same request is pending under the same id and number, approving it runs the tool "
         "exactly once and the model is not asked before; a running command has an unknown outcome and is not run again "
         "by itself; in mid-stream the model is asked again and there is one answer.",
-        (_CRASH,),
+        (_CRASH, "tests/crash/test_kill_anywhere.py"),
+    ),
+    "spine.stop": Requirement(
+        "A daemon that is stopped ends what it began and says so; the next one goes on. One that nobody uses ends.",
+        ("tests/crash/test_stop_daemon.py",),
     ),
     "spine.two-clients": Requirement(
         "Two clients on one conversation: same items in the same order; the first answer decides, the second, "
