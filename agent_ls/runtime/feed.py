@@ -115,7 +115,7 @@ class Feed:
             # What was not sent yet goes out with the next frame, so the cursor stands before it.
             unsent = sum(map(len, buffer.unsent))
             text = buffer.text()
-            sent = text[: len(text) - unsent]
+            sent = text[: max(0, len(text) - unsent)]
             shown = Stream(
                 item_id=item_id,
                 cursor=buffer.size - unsent,
@@ -150,13 +150,17 @@ class Feed:
     async def pump(self) -> None:
         """Sends what has gathered; runs for the life of the daemon."""
         kept_at = self._clock.monotonic()
+        unkept = False
         while True:
-            await self._wake.wait()
+            if not unkept:
+                await self._wake.wait()
             self._wake = anyio.Event()
             self._flush()
+            unkept = True
             if self._clock.monotonic() - kept_at >= PARTIAL_S:
                 kept_at = self._clock.monotonic()
                 self._keep()
+                unkept = False
             await self._clock.sleep(FRAME_S)
 
     def _add(self, conversation_id: str, item_id: str, delta: str, *, phase: str, is_output: bool) -> None:

@@ -17,17 +17,17 @@ LONGEST_WAIT_S: Final = 5.0
 
 
 class Fenced(Exception):
-    """Another daemon holds the conversation now: whatever this one still does there is void."""
+    """The conversation is another daemon's now, or deleted: whatever this one still does there is void."""
 
 
 async def record_patiently(actor: Actor, decide: Decide, clock: Clock) -> bool:
-    """Records, waiting for as long as the ledger refuses; cancelling ends the wait. Raises Fenced on a stale epoch."""
+    """Records, waiting for as long as the ledger refuses; cancelling ends it. Raises Fenced where waiting is no use."""
     wait = 0.1
     while True:
         try:
             return await actor.record(decide)
         except LedgerError as error:
-            if error.refusal.code is Code.STALE_EPOCH:
+            if error.refusal.code in (Code.STALE_EPOCH, Code.NOT_FOUND):
                 raise Fenced(actor.id) from error
             log.warning("waiting for the ledger: %s", error.refusal.code)
         await clock.sleep(wait)
