@@ -45,6 +45,11 @@ class IncomingBook:
         self._idle = anyio.Event()
         self._idle.set()
 
+    @property
+    def queued(self) -> int:
+        """How many wait for their turn."""
+        return len(self._queue)
+
     def open(self, key: Key | None, method: str, params: dict[str, Any]) -> Entry | Literal["duplicate", "full"]:
         if key in self._open:
             return "duplicate"

@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 
 import anyio
+from anyio import lowlevel
 from anyio.abc import ByteStream, TaskGroup
 
 from agent_ls.core.errors import Refused
@@ -35,6 +36,8 @@ from agent_ls.editor.outbound import Outbound
 Handler = Callable[["Connection", dict[str, Any]], Awaitable[Any]]
 
 CHUNK = 256 * 1024
+CROWDED = 256  # messages that wait for their turn
+PASSES = 16
 GRACE_S = 1.0  # how long replies may still be made and written after the client has said its last
 CLIENT_S = 30.0
 CLOSE_S = 5.0
@@ -145,6 +148,17 @@ class Connection:
                 if end := await self._take(message):
                     return end
                 self._start(tasks)
+                await self._let_run()
+
+    async def _let_run(self) -> None:
+        """A burst (ten thousand keys, a window that comes back) is worked off before more of it is read.
+
+        Bounded: handlers that wait may hold up what stands behind them, but not the reading of answers.
+        """
+        for _ in range(PASSES):
+            if self._incoming.queued <= CROWDED:
+                return
+            await lowlevel.checkpoint()
 
     async def _take(self, message: Decoded) -> str | None:
         """Deal with one message; why the link ends if it does."""

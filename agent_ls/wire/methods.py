@@ -88,14 +88,16 @@ def _notice(name: str, params: type[Any], summary: str) -> Method:
     return Method(name=f"agent/{name}", direction=Direction.NOTIFICATION, params=params, result=None, summary=summary)
 
 
-def _asked(name: str, params: type[Any], result: type[Any], *, summary: str, feature: str) -> Method:
+def _asked(
+    name: str, params: type[Any], result: type[Any], *, summary: str, feature: str, built: bool = False
+) -> Method:
     return Method(
         name=name,
         direction=Direction.SERVER_REQUEST,
         params=params,
         result=result,
         summary=summary,
-        built=False,
+        built=built,
         feature=feature,
     )
 
@@ -273,6 +275,7 @@ _SERVER_REQUESTS: Final = (
         results.Saved,
         summary="Saves a document that the agent edited.",
         feature="document.save",
+        built=True,
     ),
     _asked(
         "agent/lsp/request",

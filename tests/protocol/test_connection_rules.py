@@ -371,3 +371,20 @@ async def test_a_message_of_30_mb_is_taken_while_it_comes_in_pieces() -> None:
         ).encode()
         await peer.stream.send(b"Content-Length: %d\r\n\r\n" % len(wire) + wire)
         assert await peer.next() == {"id": 1, "result": 9_000_000}
+
+
+async def test_ten_thousand_notifications_in_one_go_are_all_handled_in_their_order() -> None:
+    seen: list[int] = []
+
+    async def note(connection: Connection, params: dict[str, Any]) -> None:
+        seen.append(params["n"])
+
+    async def ask(connection: Connection, params: dict[str, Any]) -> int:
+        return len(seen)
+
+    async with link({"note": note, "ask": ask}) as peer:
+        notes = [{"method": "note", "params": {"n": n}} for n in range(10_000)]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(peer.send, *notes, {"id": 1, "method": "ask", "params": {}})
+            assert await peer.next() == {"id": 1, "result": 10_000}
+    assert seen == list(range(10_000))
