@@ -25,6 +25,21 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "completed; the same headless by `agent-ls ask` with its exit codes.",
         ("tests/protocol/test_main_job.py",),
     ),
+    "wires.main-job": Requirement(
+        "On each wire: thoughts, read, edit and command with their approvals, completed; thoughts go back byte for "
+        "byte, also by a daemon that has read them from its ledger.",
+        ("tests/protocol/test_wires.py", "tests/contract/test_model_replay.py"),
+    ),
+    "wires.streams": Requirement(
+        "However a stream is cut, dressed or broken, each wire gives the same answer or says that there is none; what "
+        "a server refuses has a cause and a way on; any history makes a request that the server accepts.",
+        (
+            "tests/contract/test_model_bytes.py",
+            "tests/contract/test_model_wires.py",
+            "tests/contract/test_model_refusals.py",
+            "tests/contract/test_model_requests.py",
+        ),
+    ),
     "spine.kill-client": Requirement(
         "Kill -9 of the client: the daemon goes on; a new client gets transcript, stream so far and what is pending.",
         ("tests/crash/test_kill_client.py",),

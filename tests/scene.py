@@ -13,8 +13,11 @@ from agent_ls.testing.model_server import ModelServer, serve_model
 
 
 @asynccontextmanager
-async def scene(scenario: Scenario, *, config: str = "") -> AsyncIterator[tuple[ModelServer, Home]]:
-    async with serve_model(scenario) as server, home_of(server.base_url, config=config) as home:
+async def scene(
+    scenario: Scenario, *, config: str = "", kind: str = "openai-compatible"
+) -> AsyncIterator[tuple[ModelServer, Home]]:
+    """`kind`: the wire between daemon and server."""
+    async with serve_model(scenario) as server, home_of(server.base_url, kind=kind, config=config) as home:
         try:
             yield server, home
         except BaseException:

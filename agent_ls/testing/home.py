@@ -32,7 +32,7 @@ PROVIDER: Final = """\
 provider = "scripted"
 
 [providers.scripted]
-kind = "openai-compatible"
+kind = "{kind}"
 base_url = "{base_url}"
 model = "scripted-1"
 """
@@ -158,13 +158,16 @@ class Home:
 
 
 @asynccontextmanager
-async def home_of(base_url: str = "", *, config: str = "", env: Mapping[str, str] | None = None) -> AsyncIterator[Home]:
+async def home_of(
+    base_url: str = "", *, kind: str = "openai-compatible", config: str = "", env: Mapping[str, str] | None = None
+) -> AsyncIterator[Home]:
     """A home whose provider is the server at `base_url`; `config` goes below it. No daemon runs yet."""
     # A short name: the path of a Unix socket ends at about 100 bytes.
     root = Path(tempfile.mkdtemp(prefix="als-", dir="/tmp"))
     (root / "w").mkdir()
     home = Home(root, _environment(root, env or {}))
-    home.config.write_text((PROVIDER.format(base_url=base_url) if base_url else "") + config, encoding="utf-8")
+    provider = PROVIDER.format(base_url=base_url, kind=kind) if base_url else ""
+    home.config.write_text(provider + config, encoding="utf-8")
     try:
         yield home
     finally:
