@@ -10,9 +10,11 @@ leads here. Those orphans are then ours to reap.
 import ctypes
 import os
 import sys
+from contextlib import suppress
 from socket import socket
 from typing import Literal
 
+from agent_ls.adapters.host.process_table import Row, dead_children
 from agent_ls.bridge.start import peer
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -63,31 +65,29 @@ class OrphanReaper:
     """Reaps what was re-parented to us and has ended, and leaves our own children to those who wait for them.
 
     Who started a child reaps it within one turn of the loop. So one that is still dead at a later `sweep`
-    has nobody who waits for it.
+    has nobody who waits for it. A command can leave thousands: all of them go at once, or process numbers run out.
     """
 
     def __init__(self) -> None:
-        self._seen = 0
+        self._seen: frozenset[Row] = frozenset()
 
     def sweep(self) -> int:
         """How many were reaped."""
-        reaped = 0
-        while dead := _dead_child():
-            if dead != self._seen:
-                self._seen = dead
-                break
-            os.waitpid(dead, os.WNOHANG)
-            self._seen = 0
-            reaped += 1
-        return reaped
+        dead = frozenset(dead_children()) if _any_dead() else frozenset()
+        orphans = dead & self._seen
+        for orphan in orphans:
+            with suppress(ChildProcessError):
+                os.waitpid(orphan.pid, os.WNOHANG)
+        self._seen = dead - orphans
+        return len(orphans)
 
 
-def _dead_child() -> int:
+def _any_dead() -> bool:
+    """One call for what is nearly always so: nothing is there."""
     try:
-        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:
-        return 0
-    return found.si_pid if found else 0
+        return False
 
 
 def _parent(pid: int) -> int | None:

@@ -30,6 +30,29 @@ def test_a_process_left_behind_by_a_shell_still_descends_and_is_reaped_when_nobo
     assert (done.stdout, done.stderr) == ("True\n[0, 1] False\n", "")
 
 
+ORPHANS = """
+import os, subprocess
+from agent_ls.daemon.peers import OrphanReaper, become_subreaper
+assert become_subreaper()
+start = "for i in $(seq 300); do setsid sleep 60 >/dev/null 2>&1 & echo $!; done"
+orphans = [int(pid) for pid in subprocess.run(["sh", "-c", start], capture_output=True).stdout.split()]
+own = subprocess.Popen(["true"])
+for pid in orphans:
+    os.kill(pid, 9)
+for pid in (*orphans, own.pid):
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+reaper = OrphanReaper()
+print(reaper.sweep(), own.wait(), reaper.sweep(), reaper.sweep())
+print([pid for pid in orphans if os.path.exists(f"/proc/{pid}")])
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux hands orphans over")
+def test_all_orphans_of_a_command_are_reaped_together_and_never_a_child_that_is_waited_for() -> None:
+    done = subprocess.run([sys.executable, "-c", ORPHANS], check=True, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("0 0 300 0\n[]\n", "")
+
+
 def test_a_child_descends_a_parent_does_not_and_a_process_that_is_gone_is_not_trusted() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
         assert descends(child.pid, os.getpid())
