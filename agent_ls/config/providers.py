@@ -140,7 +140,7 @@ class Provider:
         return self.base_url is not None and is_loopback(self.base_url)
 
 
-DEMO: Final = Provider(name="demo", kind="demo", model="demo")
+DEMO: Final = Provider(name="demo", kind="demo", model="demo-1")
 
 
 def is_loopback(url: str) -> bool:

@@ -66,6 +66,13 @@ class Providers:
             known = self._models[name] = self._make(provider)
         return known
 
+    async def warm_up(self) -> None:
+        """Loads what the default provider needs, off the loop, before the first message waits for it."""
+        name = self._settings.provider
+        model = self.resolve(name) if name is not None else None
+        if isinstance(model, KeyedModel | PricedModel):
+            await to_thread.run_sync(model.warm_up, abandon_on_cancel=True)
+
     async def close(self) -> None:
         for model in self._models.values():
             await model.close()
@@ -122,6 +129,9 @@ class KeyedModel:
         if isinstance(outcome, Failure) and outcome.cause is Cause.UNAUTHORIZED:
             self._keys.forget(self._source)
         return outcome
+
+    def warm_up(self) -> None:
+        self._inner.warm_up()
 
     async def models(self) -> Sequence[str] | Failure:
         trouble = await self._fetch()

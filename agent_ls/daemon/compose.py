@@ -110,6 +110,7 @@ async def composed(
                 remember_environment=workspaces.remember_environment,
             )
             supervisor.start("feed", services.feed.pump)
+            supervisor.start("warm-up", providers.warm_up)
             yield Daemon(desk, handlers(desk), inbox)
     finally:
         await providers.close()

@@ -4,7 +4,6 @@ Owns what is committed around a call (started, finished) and what a cancelled ca
 is core.owed; a call approved by a person runs only as it was shown.
 """
 
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,15 +19,15 @@ from agent_ls.core.items import CallState, Item, ResultStatus, ToolResult
 from agent_ls.core.locks import Holder
 from agent_ls.core.projection import ConversationState
 from agent_ls.ports.tools import Invalid, Prepared, Spools, Tool, ToolContext, ToolEffect
+from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
-from agent_ls.runtime.patience import record_patiently
+from agent_ls.runtime.patience import patiently, record_patiently
 from agent_ls.runtime.payloads import shrink_result, whole_input
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
 
-log = logging.getLogger(__name__)
-
 LAST_WORDS_S: Final = 5.0
+AS_SEEN: Final = frozenset({ToolEffect.READ, ToolEffect.SHELL})
 
 
 class Batch:
@@ -71,32 +70,31 @@ class Batch:
         context = tool_context(self._actor.state, item_id, self._services)
         who = Holder(item.conversation_id, item.run_id, item_id)
         async with self._services.locks.hold(item.call.keys, who, since=self._services.clock.now()):
-            result = await self._locked(item, tool, context)
-        if result is not None:
-            await self._finish(item_id, result)
+            await self._locked(item, tool, context)
 
-    async def _locked(self, item: Item, tool: Tool, context: ToolContext) -> ToolResult | None:
-        """Runs the call, if it still is what was allowed. None if it did not get to run."""
+    async def _locked(self, item: Item, tool: Tool, context: ToolContext) -> None:
+        """Runs the call, if it still is what was allowed.
+
+        Its result is on record before the locks are given back: who comes next has to know what was written.
+        """
         prepared = await self._prepare(item, tool, context)
         if prepared is None:
-            return None
+            return
         if prepared.effect is not ToolEffect.READ and not await self._started(item.id, prepared):
-            return None
+            return
+        result: ToolResult | None = None
         try:
-            return await self._call(tool, prepared, context)
+            result = await self._call(tool, prepared, context)
+            await self._finish(item.id, result)
         except anyio.get_cancelled_exc_class():
             if prepared.effect is not ToolEffect.READ:
                 # What has happened is written down, but not for ever: recovery can still say `unknown`.
                 with anyio.move_on_after(LAST_WORDS_S, shield=True):
-                    await self._finish(item.id, self._interrupted(item.id))
+                    await self._finish(item.id, result or self._interrupted(item))
             raise
 
     async def _call(self, tool: Tool, prepared: Prepared, context: ToolContext) -> ToolResult:
-        try:
-            result = await tool.run(prepared, context)
-        except Exception as error:  # a tool's bug is the tool's result, not the end of the run
-            log.exception("tool %s failed", tool.name)
-            return ToolResult(status=ResultStatus.ERROR, output=f"The tool failed: {type(error).__name__}: {error}")
+        result = await guard.run(tool, prepared, context)
         return self._with_unsaved(result, context) if prepared.effect is ToolEffect.SHELL else result
 
     def _with_unsaved(self, result: ToolResult, context: ToolContext) -> ToolResult:
@@ -108,11 +106,16 @@ class Batch:
         return replace(result, output=f"{result.output}{border}{notes}")
 
     async def _prepare(self, item: Item, tool: Tool, context: ToolContext) -> Prepared | None:
-        """Looks again right before the start: what was shown is what runs."""
+        """Looks again right before the start: what was shown is what runs.
+
+        What a rule has just allowed was looked at a moment ago; reads and commands do not depend on what files hold.
+        """
         fresh = self._prepared.pop(item.id, None)
-        if fresh is None or item.call.decided_by != "rule" or fresh.effect is not ToolEffect.READ:
+        if fresh is None or item.call.decided_by != "rule" or fresh.effect not in AS_SEEN:
             given = await whole_input(item.call, self._services.ledger.get_blob)
-            looked = Invalid("Its input is no longer there.") if given is None else await tool.prepare(given, context)
+            looked = (
+                Invalid("Its input is no longer there.") if given is None else await guard.look(tool, given, context)
+            )
             if isinstance(looked, Invalid):
                 await self._not_run(item.id, looked.message)
                 return None
@@ -135,7 +138,7 @@ class Batch:
         return await record_patiently(self._actor, decide, self._services.clock)
 
     async def _finish(self, item_id: str, result: ToolResult) -> None:
-        kept = await shrink_result(result, self._services.ledger.put_blob)
+        kept = await patiently(partial(shrink_result, result, self._services.ledger.put_blob), self._services.clock)
         decide = partial(_finished, item_id=item_id, result=kept)
         await record_patiently(self._actor, decide, self._services.clock)
         self._services.feed.clear(self._actor.id, [item_id])
@@ -153,9 +156,13 @@ class Batch:
 
         await record_patiently(self._actor, decide, self._services.clock)
 
-    def _interrupted(self, item_id: str) -> ToolResult:
-        said = self._services.feed.said(self._actor.id, item_id)
-        why = "the daemon was stopped" if self._services.supervisor.stopping else "the person stopped the run"
+    def _interrupted(self, item: Item) -> ToolResult:
+        said = self._services.feed.said(self._actor.id, item.id)
+        why = "the run was ended by a mistake of agent-ls"
+        if self._services.supervisor.stopping:
+            why = "the daemon was stopped"
+        elif self._actor.state.runs[item.run_id].interrupt is not None:
+            why = "the person stopped the run"
         text = f"It had begun when {why}, and may have had effects."
         return ToolResult(status=ResultStatus.INTERRUPTED, output=f"{text}\n{said}".strip())
 

@@ -6,16 +6,19 @@ it. What is not done in a moment is left to the batch, which runs it in sight of
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import anyio
 
 from agent_ls.core import ids
 from agent_ls.core.attempt import Attempt
-from agent_ls.core.items import ResultStatus, ToolResult
+from agent_ls.core.items import ToolResult
 from agent_ls.core.step import Triage, TriageVerdict
 from agent_ls.ports.tools import Prepared, ToolEffect
+from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.payloads import shrink_result
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
@@ -51,8 +54,5 @@ class EarlyReads:
     async def _read(self, item_id: str) -> ToolResult:
         prepared = self._prepared[item_id]
         tool = self._services.toolbox.tools[prepared.tool]
-        try:
-            result = await tool.run(prepared, tool_context(self._actor.state, item_id, self._services))
-        except OSError as error:
-            result = ToolResult(status=ResultStatus.ERROR, output=f"It could not be read: {error.strerror or error}.")
-        return await shrink_result(result, self._services.ledger.put_blob)
+        result = await guard.run(tool, prepared, tool_context(self._actor.state, item_id, self._services))
+        return await patiently(partial(shrink_result, result, self._services.ledger.put_blob), self._services.clock)

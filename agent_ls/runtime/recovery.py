@@ -8,6 +8,7 @@ process is the tool's to find out.
 from agent_ls.core import recovery
 from agent_ls.core.items import Item, ResultStatus, ToolResult
 from agent_ls.ports.tools import Replay, Spools
+from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.patience import record_patiently
 from agent_ls.runtime.places import tool_context
@@ -30,7 +31,7 @@ async def _settle(actor: Actor, item: Item, services: Services) -> None:
         if tool.replay is Replay.SAFE:
             result = None
         else:
-            outcome = await tool.recover(item.call, tool_context(actor.state, item.id, services))
+            outcome = await guard.find_out(tool, item.call, tool_context(actor.state, item.id, services))
             result = outcome.result
     if result is None:
         await record_patiently(actor, lambda s, at: recovery.start_again(s, item.id, at), services.clock)

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import anyio
 
-from agent_ls.core import ids
 from agent_ls.core.conversation import Conversation, Mode, auto_refused
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact
 from agent_ls.core.projection import ConversationState
+from agent_ls.ports.ledger import LedgerError
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.driver import Driver
 from agent_ls.runtime.recovery import take_over
@@ -24,6 +24,8 @@ from agent_ls.runtime.services import Services
 log = logging.getLogger(__name__)
 
 KEPT: Final = 64
+FIRST_WAIT_S: Final = 0.2
+LONGEST_WAIT_S: Final = 5.0
 
 
 class Registry:
@@ -38,10 +40,10 @@ class Registry:
     async def actor(self, conversation_id: str) -> Actor | Refusal:
         """The actor, loaded and claimed if it was not yet."""
         found = self._actors.get(conversation_id)
-        if found is not None:
-            self._actors[conversation_id] = self._actors.pop(conversation_id)
-            return found
-        return await self._locked(conversation_id, fresh=False)
+        if found is None:
+            return await self._locked(conversation_id, fresh=False)
+        self._actors[conversation_id] = self._actors.pop(conversation_id)
+        return found if found.state.exists else _unknown(conversation_id)
 
     async def create(self, command_id: str, wanted: Conversation, *, may_auto: bool) -> dict[str, Any] | Refusal:
         """`{conversation, seq}`; the id follows from the command id."""
@@ -50,7 +52,10 @@ class Registry:
         actor = await self._locked(wanted.id, fresh=True)
         if isinstance(actor, Refusal):
             return actor
-        return await actor.command(command_id, partial(_create, wanted=wanted))
+        made = await actor.command(command_id, partial(_create, wanted=wanted))
+        if not actor.state.exists:
+            self.forget(actor.id)
+        return made
 
     async def recover_all(self, limit_s: float) -> int:
         """Takes over every conversation that owes something; returns how many there are.
@@ -61,13 +66,34 @@ class Registry:
         owed = await self.services.ledger.owed()
         found = list(dict.fromkeys(effect.conversation_id for effect in owed))
         for conversation_id in found:
-            actor = await self.actor(conversation_id)
-            if isinstance(actor, Refusal):
-                log.warning("cannot recover %s: %s", conversation_id, actor.code)
-        if self._taking_over:
+            self._taking_over.add(conversation_id)
+            self.services.supervisor.start(f"loading {conversation_id}", partial(self._load_patiently, conversation_id))
+        if found:
             with anyio.move_on_after(limit_s):
                 await self._taken_over.wait()
         return len(found)
+
+    async def _load_patiently(self, conversation_id: str) -> None:
+        """A ledger that cannot be written now (a full disk) may be later; the run waits for that, nobody else does."""
+        wait = FIRST_WAIT_S
+        while True:
+            try:
+                actor = await self.actor(conversation_id)
+            except LedgerError as error:
+                log.warning("%s cannot be taken over yet: %s", conversation_id, error.refusal.code)
+                await self.services.clock.sleep(wait)
+                wait = min(2 * wait, LONGEST_WAIT_S)
+                continue
+            if isinstance(actor, Refusal):
+                log.warning("%s cannot be taken over: %s", conversation_id, actor.code)
+            if isinstance(actor, Refusal) or actor.state.active is None:
+                self._is_taken_over(conversation_id)
+            return
+
+    def _is_taken_over(self, conversation_id: str) -> None:
+        self._taking_over.discard(conversation_id)
+        if not self._taking_over:
+            self._taken_over.set()
 
     def live(self, conversation_id: str) -> Actor | None:
         return self._actors.get(conversation_id)
@@ -94,17 +120,17 @@ class Registry:
                 found = self._actors.get(conversation_id) or await self._load(conversation_id)
                 if fresh and isinstance(found, Refusal):
                     found = await self._fresh(conversation_id)
-        return found or Refusal(Code.NOT_FOUND, f"There is no conversation `{conversation_id}`.")
+        return found or _unknown(conversation_id)
 
     async def _load(self, conversation_id: str) -> Actor | Refusal:
         ledger = self.services.ledger
         head = await ledger.head(conversation_id)
         if head is None:
-            return Refusal(Code.NOT_FOUND, f"There is no conversation `{conversation_id}`.")
+            return _unknown(conversation_id)
         epoch = await ledger.claim(conversation_id, self.services.boot_id)
         snapshot = await ledger.load(conversation_id)
         if snapshot is None:
-            return Refusal(Code.NOT_FOUND, f"There is no conversation `{conversation_id}`.")
+            return _unknown(conversation_id)
         state = ConversationState.of(snapshot.entities, snapshot.seq)
         state.epoch = epoch
         actor = self._keep(Actor(conversation_id, state, self.services))
@@ -119,13 +145,10 @@ class Registry:
 
         async def recover() -> None:
             await take_over(actor, self.services)
-            self._taking_over.discard(actor.id)
             driver.held = False
             driver.wake()
-            if not self._taking_over:
-                self._taken_over.set()
+            self._is_taken_over(actor.id)
 
-        self._taking_over.add(actor.id)
         self.services.supervisor.start(f"recovery of {actor.id}", recover)
 
     async def _fresh(self, conversation_id: str) -> Actor:
@@ -152,9 +175,8 @@ class Registry:
         return not busy and actor.idle and actor.state.active is None and self.services.feed.attached(actor.id) == 0
 
 
-def conversation(command_id: str, **fields: Any) -> Conversation:
-    """A new conversation as its first event will hold it."""
-    return Conversation(id=ids.conversation_id(command_id), **fields)
+def _unknown(conversation_id: str) -> Refusal:
+    return Refusal(Code.NOT_FOUND, f"There is no conversation `{conversation_id[:80]}`.")
 
 
 def _create(state: ConversationState, at: str, *, wanted: Conversation) -> Decision | Refusal:

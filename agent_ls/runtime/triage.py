@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import anyio
+
 from agent_ls.core import ids
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.conversation import Mode
@@ -20,6 +22,7 @@ from agent_ls.core.request import Option
 from agent_ls.core.rules import Rule
 from agent_ls.core.step import Triage, TriageVerdict
 from agent_ls.ports.tools import Invalid, Prepared, Tool
+from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.payloads import shrink_call
 from agent_ls.runtime.places import tool_context
@@ -35,18 +38,25 @@ class Triager:
     async def judge(self, attempt: Attempt, reply: Reply) -> list[Triage]:
         """One entry for each call of the reply, in call order, numbers of requests included."""
         self.prepared.clear()
-        found = []
-        for index, part in enumerate(reply.parts):
-            if isinstance(part, CallPart):
-                cut = reply.stop is Stop.MAX_TOKENS and index == len(reply.parts) - 1
-                found.append(await self._one(attempt, index, part=part, cut=cut))
+        judged: dict[int, Triage] = {}
+        rules = self._services.rules(self._actor.state.conversation)
+
+        async def look(index: int, part: CallPart) -> None:
+            cut = reply.stop is Stop.MAX_TOKENS and index == len(reply.parts) - 1
+            judged[index] = await self._one(attempt, index, part=part, cut=cut, rules=rules)
+
+        async with anyio.create_task_group() as group:
+            for index, part in enumerate(reply.parts):
+                if isinstance(part, CallPart):
+                    group.start_soon(look, index, part)
+        found = [judged[index] for index in sorted(judged)]
         asked = sum(1 for entry in found if entry.verdict is TriageVerdict.ASK)
         if not asked:
             return found
         numbers = iter(range(first := await self._services.ledger.reserve_numbers(asked), first + asked))
         return [replace(e, number=next(numbers)) if e.verdict is TriageVerdict.ASK else e for e in found]
 
-    async def _one(self, attempt: Attempt, index: int, *, part: CallPart, cut: bool) -> Triage:
+    async def _one(self, attempt: Attempt, index: int, *, part: CallPart, cut: bool, rules: Sequence[Rule]) -> Triage:
         tool = self._services.toolbox.get(part.name)
         arguments = parse_arguments(part.arguments)
         call = Call(
@@ -65,18 +75,17 @@ class Triager:
             )
         item_id = ids.part_id(attempt.step_id, index)
         context = tool_context(self._actor.state, item_id, self._services)
-        prepared = await tool.prepare(arguments, context)
+        prepared = await guard.look(tool, arguments, context)
         if isinstance(prepared, Invalid):
             return self._invalid(index, call, prepared.message, kind=tool.kind)
         self.prepared[item_id] = prepared
         filled = await shrink_call(_filled(call, prepared, tool), self._services.ledger.put_blob)
-        return self._judged(index, filled, prepared=prepared, tool=tool)
+        return self._judged(index, filled, prepared=prepared, tool=tool, rules=rules)
 
-    def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool) -> Triage:
+    def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool, rules: Sequence[Rule]) -> Triage:
         conversation = self._actor.state.conversation
         root = os.path.realpath(self._actor.state.root)
         proposed = proposal(prepared, self._services, root=root, mode=conversation.mode, trusted=conversation.trusted)
-        rules = self._services.rules(conversation)
         verdict = judge(proposed, rules)
         more: dict[str, Any] = {}
         if verdict.kind == "ask":

@@ -4,6 +4,7 @@ Owns names, limits and the sentence that a wrong parameter is answered with. Doe
 shapes that the daemon sends (results.py). Unknown fields are ignored, so that a newer client can talk to us.
 """
 
+from base64 import b64decode
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
@@ -19,6 +20,7 @@ from pydantic import (
 
 from agent_ls.core.base import camel
 from agent_ls.core.conversation import Mode
+from agent_ls.core.images import sniff
 from agent_ls.core.items import Block, ContextItem
 from agent_ls.core.request import Decision
 
@@ -42,12 +44,26 @@ def _checked(block: Block) -> Block:
                 raise ValueError("a block of type `image` needs `mimeType` and `data` (base64)")
             if len(block.data) > IMAGE_LIMIT:
                 raise ValueError("the image is larger than 10 MiB; scale it down first")
+            _check_image(block.mime_type, block.data)
         case "file":
             if not block.uri:
                 raise ValueError("a block of type `file` needs `uri`")
         case _:
             raise ValueError("`type` must be one of `text`, `image`, `file`")
     return block
+
+
+def _check_image(mime_type: str, data: str) -> None:
+    """Servers refuse a whole conversation for one image that is none, so it is refused where it comes in."""
+    try:
+        content = b64decode(data, validate=True)
+    except ValueError:
+        raise ValueError("the image's `data` is not base64") from None
+    found = sniff(content, "")
+    if found is None:
+        raise ValueError("the image is not a PNG, JPEG, GIF or WebP")
+    if found != mime_type:
+        raise ValueError(f"the image is {found}, not {mime_type}; correct `mimeType`")
 
 
 def _said(content: tuple[Block, ...]) -> tuple[Block, ...]:

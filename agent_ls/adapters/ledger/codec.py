@@ -56,12 +56,6 @@ def keep_json(event: Event, entity: bytes) -> bytes:
     return made
 
 
-def to_wire(thing: Any) -> dict[str, Any]:
-    """Any entity, payload or stream as plain camelCase JSON values."""
-    made: dict[str, Any] = from_json(_dump(_adapter(type(thing)), thing))
-    return made
-
-
 def from_wire(shape: type, value: Any) -> Any:
     """A dataclass of the core from plain JSON values; raises pydantic's ValidationError, which is a ValueError."""
     return _adapter(shape).validate_python(value)

@@ -7,6 +7,7 @@ itself stays.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import anyio
 from anyio import to_thread
@@ -15,13 +16,19 @@ from agent_ls.core.items import Usage
 from agent_ls.ports.provider import Emit, Failure, Model, ModelRequest, Reply
 
 
+class Warm(Model, Protocol):
+    """A model that can load what it needs ahead."""
+
+    def warm_up(self) -> None: ...
+
+
 class PricedModel:
     """A model whose replies say what they cost, where that is known.
 
     The table is loaded in a thread while the first answer is on its way, so that nothing waits for it.
     """
 
-    def __init__(self, inner: Model, *, base_url: str) -> None:
+    def __init__(self, inner: Warm, *, base_url: str) -> None:
         self._inner = inner
         self._base_url = base_url
         self._loaded = False
@@ -33,6 +40,9 @@ class PricedModel:
         names = [name for name in (outcome.model, request.model) if name]
         cost = next((cost for name in names if (cost := price(outcome.usage, name, self._base_url)) is not None), None)
         return replace(outcome, usage=replace(outcome.usage, cost_usd=cost))
+
+    def warm_up(self) -> None:
+        self._inner.warm_up()
 
     async def models(self) -> Sequence[str] | Failure:
         return await self._inner.models()

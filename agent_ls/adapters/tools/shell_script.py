@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from agent_ls.ports.processes import MARKER
@@ -46,10 +47,15 @@ def words(command: str, *, path: str | None, cwd_file: str) -> list[str]:
     note = shlex.quote(f"pwd -P 2>/dev/null >|{shlex.quote(cwd_file)}")
     # The blank keeps `eval` from taking a command that begins with `-` for an option.
     script = f'trap {note} EXIT; eval " $1"'
-    bash = shutil.which("bash", path=path) or shutil.which("bash", path=os.defpath)
+    bash = _bash(path)
     if bash:
         return [bash, "--noprofile", "--norc", "-c", script, "bash", command]
     return ["/bin/sh", "-c", script, "sh", command]
+
+
+@lru_cache(maxsize=16)
+def _bash(path: str | None) -> str | None:
+    return shutil.which("bash", path=path) or shutil.which("bash", path=os.defpath)
 
 
 def read_cwd(cwd_file: str) -> str | None:

@@ -33,6 +33,7 @@ from agent_ls.core.items import (
 )
 from agent_ls.core.request import Decision, Option, Request, RequestKind, RequestStatus
 from agent_ls.core.run import Interrupt, Run, RunStatus
+from agent_ls.wire.encode import to_wire
 
 AT = "2026-01-31T12:00:00.000Z"
 
@@ -150,7 +151,7 @@ def test_fields_are_spelled_in_camel_case_and_nothing_empty_is_written() -> None
 
 
 def test_what_a_person_or_model_wrote_keeps_its_own_keys() -> None:
-    written = codec.to_wire(CALL)
+    written = to_wire(CALL)
     assert written["input"] == {"snake_case": None, "list": [1, 2.5, None]}
 
 
@@ -194,7 +195,7 @@ def test_an_event_is_written_once() -> None:
         "at": AT,
         "kind": "conversation",
         "fact": "created",
-        "entity": codec.to_wire(CONVERSATION),
+        "entity": to_wire(CONVERSATION),
     }
     assert codec.event_json(event) is made
     assert event == Event("c1", 7, AT, EventKind.CONVERSATION, "created", CONVERSATION)
