@@ -60,9 +60,12 @@ class HandClock:
         await woken.wait()
         self.seconds += seconds
 
+    async def someone_sleeps(self) -> None:
+        await self._asleep.wait()
+
     async def wake(self) -> None:
         """Waits until somebody sleeps, then lets all who do go on."""
-        await self._asleep.wait()
+        await self.someone_sleeps()
         self._asleep = anyio.Event()
         for woken in self._sleepers:
             woken.set()
@@ -148,6 +151,9 @@ class HandTool:
     waits: bool = False
     trouble: Exception | None = None
     prepare_trouble: Exception | None = None
+    prepare_gate: anyio.Event | None = None
+    preparing: anyio.Event = field(default_factory=anyio.Event)
+    output: str | None = None
     recovered: Outcome | Exception = field(default_factory=lambda: Outcome(None))
     began: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
@@ -164,6 +170,9 @@ class HandTool:
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         await anyio.lowlevel.checkpoint()
+        self.preparing.set()
+        if self.prepare_gate is not None:
+            await self.prepare_gate.wait()
         if self.prepare_trouble is not None:
             raise self.prepare_trouble
         name = str(arguments.get("name", ""))
@@ -194,7 +203,7 @@ class HandTool:
             raise self.trouble
         self.ended.append(name)
         data = {"uri": prepared.keys[0], "hash": name} if prepared.keys else None
-        return ToolResult(status=ResultStatus.OK, output=f"did {name}", data=data)
+        return ToolResult(status=ResultStatus.OK, output=self.output or f"did {name}", data=data)
 
     async def recover(self, call: Call, context: ToolContext) -> Outcome:
         if isinstance(self.recovered, Exception):

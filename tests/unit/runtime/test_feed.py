@@ -68,7 +68,7 @@ async def test_text_of_one_frame_is_sent_in_one_piece_for_each_item() -> None:
 async def test_no_two_frames_within_33_milliseconds() -> None:
     async with pumped() as given:
         given.feed.text("c", "i1", "one", phase="answering")
-        await given.clock._asleep.wait()
+        await given.clock.someone_sleeps()
         given.feed.text("c", "i1", " two", phase="answering")
         given.feed.text("c", "i1", " three", phase="answering")
         await anyio.lowlevel.checkpoint()
