@@ -59,6 +59,11 @@ def ensure_daemon(
         starter.close()
 
 
+def last_words(env: Mapping[str, str] = os.environ) -> str:
+    """What the daemon that was started last said before its log was open, if it ended with a reason."""
+    return _last_line(paths.start_log_path(env)).removeprefix("agent-ls: ")
+
+
 def alive(pid: int) -> bool:
     """Whether a process runs; one that is dead and not yet reaped does not."""
     try:
@@ -148,7 +153,7 @@ class _Starter:
         """Why the daemon that was started here has ended, once that is certain."""
         if not self._pid or alive(self._pid):
             return None
-        said = _last_line(paths.start_log_path(self.env))
+        said = last_words(self.env)
         if said:
             return said
         self._gone_at = self._gone_at or time.monotonic()
@@ -192,7 +197,14 @@ def _spawn(env: Mapping[str, str]) -> int:
     except OSError as error:
         raise NoDaemon(f"{path} cannot be written ({error.strerror}). Make its directory writable.") from None
     told, tell = os.pipe()
-    middle = os.fork()
+    try:
+        middle = os.fork()
+    except OSError as error:
+        for fd in (log, told, tell):
+            os.close(fd)
+        raise NoDaemon(
+            f"The system starts no more processes ({error.strerror}). End some that you do not need, then try again."
+        ) from None
     if middle == 0:
         try:
             os.setsid()
@@ -230,4 +242,6 @@ def _last_line(path: str) -> str:
             lines = file.read(65536).split("\n")
     except OSError:
         return ""
-    return next((line.strip()[:500] for line in reversed(lines) if line.strip()), "")
+    # Lines that a traceback draws around its words say nothing.
+    words = (line.strip(" |+-")[:500] for line in reversed(lines))
+    return next((line for line in words if line), "")

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 from agent_ls.bridge.frames import FrameSplitter, TooLong, frame
-from agent_ls.bridge.start import NoDaemon, connect, ensure_daemon
+from agent_ls.bridge.start import NoDaemon, connect, ensure_daemon, last_words
 
 CALL_S = 30.0
 READ = 256 * 1024
@@ -57,8 +57,10 @@ class Client:
                 return cls._connect(env, timeout, client, start=start)
             except ClientError as error:
                 # Killed a moment ago, it may still have taken the connection: once more is enough.
-                if last or not start or error.code != "connection_lost":
+                if not start or error.code != "connection_lost":
                     raise
+                if last:
+                    raise _ended(env) or error from None
         raise AssertionError("the last try returns or raises")
 
     @classmethod
@@ -194,6 +196,12 @@ def _error(error: Any) -> ClientError:
 
 def _lost() -> ClientError:
     return ClientError("connection_lost", "The daemon has gone.", "Run the command again: it starts a new one.")
+
+
+def _ended(env: Mapping[str, str]) -> ClientError | None:
+    """Why a daemon that was just started is gone, where it has said so."""
+    reason = last_words(env)
+    return ClientError("no_daemon", f"The daemon did not start: {reason}") if reason else None
 
 
 def _is_text(value: str) -> bool:

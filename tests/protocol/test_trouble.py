@@ -1,5 +1,6 @@
 """Trouble from outside: each a sentence that says what to do, nothing lost, nothing hung, and over when it is over."""
 
+import errno
 import os
 import re
 import shlex
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_ls.bridge.start import NoDaemon, ensure_daemon
 from agent_ls.testing.editor import Editor, LinkEnded, Refused
 from agent_ls.testing.home import PROVIDER, Home, home_of
 from agent_ls.testing.mirror import Mirror
@@ -148,7 +150,7 @@ async def test_a_configuration_that_cannot_be_read_lets_nothing_run_until_it_is_
             refused = await refusal(editor, home.workspace)
             assert (str(home.config) in refused.message, "agent-ls restart" in refused.hint) == (True, True)
             assert (await editor.request("agent/conversation/list", {}))["conversations"] == []
-        home.config.write_text(PROVIDER.format(base_url=server.base_url))
+        home.config.write_text(PROVIDER.format(base_url=server.base_url, kind="openai-compatible"))
         assert (await home.run("restart")).returncode == 0
         async with home.editor() as editor:
             await works(editor, await editor.create(home.workspace))
@@ -180,6 +182,36 @@ async def test_a_state_directory_that_cannot_be_written_is_named_to_the_editor_a
             assert editor.hello["pid"] == home.pid
 
 
+@pytest.mark.parametrize("version", [None, 99], ids=["not a ledger", "newer"])
+async def test_a_ledger_that_cannot_be_used_is_named_to_the_editor_and_in_the_terminal(version: int | None) -> None:
+    async with home_of("http://127.0.0.1:9/v1") as home:
+        await home.start()
+        assert (await home.run("stop")).returncode == 0
+        ledger = home.state / "ledger.db"
+        good = ledger.read_bytes()
+        ledger.write_bytes(good[:60] + version.to_bytes(4, "big") + good[64:] if version else b"something else " * 999)
+        with pytest.raises(Refused) as refused:
+            async with home.bridged():
+                pass
+        done = await home.run("ask", "Hello?")
+        wanted = "newer agent-ls" if version else str(ledger)
+        assert (done.returncode, wanted in done.stderr, wanted in refused.value.message) == (1, True, True)
+        assert "Traceback" not in done.stderr + refused.value.message
+        ledger.write_bytes(good)
+        async with home.bridged() as editor:
+            assert editor.hello["pid"] == home.pid
+
+
+async def test_a_system_that_starts_no_more_processes_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_more() -> int:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    async with home_of("http://127.0.0.1:9/v1") as home:
+        monkeypatch.setattr(os, "fork", no_more)
+        with pytest.raises(NoDaemon, match="End some that you do not need"):
+            ensure_daemon(home.env)
+
+
 async def test_a_full_disk_refuses_what_is_new_keeps_what_was_acknowledged_and_heals() -> None:
     async with full_disk_scene() as (home, disk), home.editor() as editor:
         conversation = await editor.create(home.workspace)
@@ -202,6 +234,25 @@ async def test_a_full_disk_refuses_what_is_new_keeps_what_was_acknowledged_and_h
             await editor.until_ended(conversation, acknowledged_id)
         await works(editor, conversation)
         assert (await editor.history(conversation))[-1]["seq"] == conversation.seq
+
+
+async def test_a_daemon_starts_on_a_full_disk_and_shows_what_there_is() -> None:
+    async with full_disk_scene() as (home, disk):
+        async with home.editor() as editor:
+            conversation = await editor.create(home.workspace)
+            run_id = await editor.send(conversation, "Run it.")
+            (asked,) = await editor.until_asked(conversation)
+            await home.kill9()
+        disk.fill()
+        async with home.editor() as editor:
+            again = await editor.attach(conversation.id)
+            assert (again.items, await editor.pending()) == (conversation.items, [asked])
+            with pytest.raises(Refused, match="disk_full"):
+                await editor.respond(asked, "allow")
+            disk.free()
+            await editor.respond(asked, "allow")
+            await editor.until_ended(again, run_id)
+            assert lines(home.workspace / "ran") == ["x"]
 
 
 async def test_a_stop_is_served_while_the_model_says_nothing() -> None:
