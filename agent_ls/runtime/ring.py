@@ -61,9 +61,12 @@ class Ring:
 
     def take_said(self) -> list[tuple[int, str]]:
         """Text of a step that ended before its reply did, by part."""
-        said = [(part, "".join(chunks)) for part, chunks in sorted(self._said.items())]
+        said = self._spoken()
         self._said = {}
         return said
+
+    def _spoken(self) -> list[tuple[int, str]]:
+        return [(part, "".join(chunks)) for part, chunks in sorted(self._said.items())]
 
     async def ask(self, run_id: str, attempt_id: str) -> None:
         """Asks the model once. The reply, the failure or the interruption is committed, unless a stop was noted."""
@@ -111,7 +114,6 @@ class Ring:
             await self._fail(attempt.run_id, notice_of(empty))
             return
         triage = await self._early.run(attempt, await self._triager.judge(attempt, reply))
-        self._said = {}
 
         def decide(state: ConversationState, at: str) -> Decision | None:
             run = state.runs[attempt.run_id]
@@ -122,7 +124,7 @@ class Ring:
         await self._record(decide)
 
     async def _fail(self, run_id: str, error: Notice) -> None:
-        said = self.take_said()
+        said = self._spoken()
 
         def decide(state: ConversationState, at: str) -> Decision | None:
             if state.runs[run_id].interrupt is not None:
@@ -132,8 +134,9 @@ class Ring:
         await self._record(decide)
 
     async def _record(self, decide: Decide) -> None:
-        """The step is over: what was in flight is committed or gone."""
-        await record_patiently(self._actor, decide, self._services.clock)
+        """The step is over: what was in flight is committed, or kept by the stop that came first."""
+        if await record_patiently(self._actor, decide, self._services.clock):
+            self._said = {}
         if self._services.feed.clear_all(self._actor.id):
             await self._services.ledger.drop_partials(self._actor.id)
 

@@ -275,7 +275,7 @@ class House:
 
     async def command(self, decide: Any) -> dict[str, Any] | Refusal:
         self.commands += 1
-        return await self.actor.command(f"command {self.commands}", decide)
+        return await self.actor.command(f"{self.services.boot_id} {self.commands}", decide)
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Waits for commits until it holds."""
