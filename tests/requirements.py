@@ -152,6 +152,29 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             f"{_CONTEXT}::test_stopped_in_mid_stream_the_text_so_far_stays_and_the_next_message_is_taken",
         ),
     ),
+    "editor.documents": Requirement(
+        "Reads see unsaved text; an edit of an open file goes through its window in one step, is verified by what the "
+        "window then holds, and is never written to disk beneath it.",
+        ("tests/protocol/test_open_documents.py", "tests/unit/editor/test_window_files.py"),
+    ),
+    "case.B61": Requirement(
+        "The mirror of a window's text does not drift in utf-8, utf-16 or utf-32; edits are sent in what was agreed on.",
+        (
+            "tests/unit/core/test_text.py",
+            "tests/protocol/test_open_documents.py::test_a_dirty_buffer_is_read_and_edited_in_one_step_and_the_disk_is_untouched",
+        ),
+    ),
+    "case.B63": Requirement(
+        "A URI that is no local file crashes nothing, is kept as text only, and file tools say what it is.",
+        (
+            "tests/unit/editor/test_documents.py::test_what_is_no_local_file_is_kept_as_text_by_its_whole_uri",
+            "tests/protocol/test_open_documents.py::test_a_document_that_is_no_local_file_crashes_nothing_and_file_tools_say_so",
+        ),
+    ),
+    "case.B64": Requirement(
+        "Two windows on one file do not disturb each other; bad order is logged and a fresh text awaited.",
+        ("tests/unit/editor/test_documents.py",),
+    ),
     "case.B65": Requirement(
         "The bridge ends with its editor, with the right exit code, and the daemon lives on.",
         (

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?=//|[^\\/\s])")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?=[^\\\s])")
 _BARE_SCHEMES = frozenset({"untitled", "vscode-notebook-cell", "vscode-remote", "vscode-vfs", "output", "git"})
 _DRIVE = re.compile(r"/?([A-Za-z]):(?=/|$)")
 # What RFC 3986 lets stand in a path segment, without what some editors always escape.

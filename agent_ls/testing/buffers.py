@@ -57,6 +57,10 @@ class Answer:
     leaves: bool = False
 
 
+def no_such_method(method: str, params: Json) -> Answer:
+    return Answer({"error": {"code": -32601, "message": "This editor has no such method."}})
+
+
 class Buffers:
     """`formatter`: what is done to a text on saving. `late`: the didChange of an edit comes after the answer to it."""
 
@@ -103,7 +107,7 @@ class Buffers:
                 return self._apply(params["edit"]["documentChanges"][0])
             case "agent/document/save":
                 return self._saved(self._buffers[params["uri"]])
-        return Answer({"error": {"code": -32601, "message": "This editor has no such method."}})
+        return no_such_method(method, params)
 
     def _apply(self, change: Json) -> Answer:
         buffer = self._buffers[change["textDocument"]["uri"]]

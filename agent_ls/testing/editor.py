@@ -20,6 +20,7 @@ import anyio
 from anyio.abc import ByteStream, Process
 
 from agent_ls.bridge.frames import FrameSplitter, frame
+from agent_ls.testing.buffers import Answer, no_such_method
 from agent_ls.testing.mirror import Mirror
 
 Json = dict[str, Any]
@@ -49,15 +50,21 @@ class LinkEnded(Exception):
 
 
 class Editor:
-    """`mirrors` by conversation; `hello` and `changed` are the newest of their kind; `process` is the bridge's."""
+    """`mirrors` by conversation; `hello` and `changed` are the newest of their kind; `initialized` is
+    what `initialize` was answered with, `process` the bridge's.
+
+    `answer` is what the daemon's own requests get (buffers.Buffers.answer).
+    """
 
     def __init__(self, stream: ByteStream, *, name: str, process: Process | None = None) -> None:
         self.name = name
         self.process = process
         self.mirrors: dict[str, Mirror] = {}
+        self.initialized: Json = {}
         self.hello: Json = {}
         self.changed: Json = {"pending": 0, "requests": []}
         self.notices: list[tuple[str, Json]] = []
+        self.answer: Callable[[str, Json], Answer] = no_such_method
         self._stream = stream
         self._frames = FrameSplitter()
         self._replies: dict[Any, Json] = {}
@@ -66,19 +73,20 @@ class Editor:
         self._link = next(_LINKS)
         self._commands = count(1)
 
-    async def initialize(self, *folders: Path, **ours: Any) -> Json:
-        """The handshake, until the daemon has said hello."""
+    async def initialize(self, *folders: Path, capabilities: Json | None = None, **ours: Any) -> Json:
+        """The handshake, until the daemon has said hello. `ours` is what the client says of itself to agent-ls."""
         options = {"client": self.name, "version": "1", "protocol": {"min": 1, "max": 1}, **ours}
         params = {
             "processId": None,
             "rootUri": None,
             "workspaceFolders": [{"uri": folder.as_uri(), "name": folder.name} for folder in folders],
-            "capabilities": {},
+            "capabilities": capabilities or {},
             "initializationOptions": {"agentLs": options},
         }
         result: Json = await self.request("initialize", params)
         await self.notify("initialized", {})
         await self.wait_for(lambda: self.hello)
+        self.initialized = result
         return result
 
     def command_id(self) -> str:
@@ -224,10 +232,20 @@ class Editor:
                 self._attached(message["result"])
             return
         if "id" in message:
-            error = {"code": -32601, "message": "This editor has no such method."}
-            await self._send({"jsonrpc": "2.0", "id": message["id"], "error": error})
+            await self._answer(message["id"], self.answer(message["method"], message["params"]))
             return
         self._hear(message["method"], message["params"])
+
+    async def _answer(self, key: Any, answer: Answer) -> None:
+        for method, params in answer.before:
+            await self.notify(method, params)
+        if answer.leaves:
+            await self._stream.aclose()
+            return
+        if answer.reply is not None:
+            await self._send({"jsonrpc": "2.0", "id": key, **answer.reply})
+        for method, params in answer.after:
+            await self.notify(method, params)
 
     def _attached(self, answer: Json) -> None:
         """Where only what was missed follows as events, the mirror of this window goes on."""

@@ -44,6 +44,11 @@ def test_what_is_no_local_file_says_so_and_is_keyed_whole(uri: str) -> None:
     assert key_without_disk(uri) == uri
 
 
+@pytest.mark.parametrize("uri", ["untitled:U-1", "vscode-notebook-cell:/w/n.ipynb#W2s", "git:/w/x?{}", "file:/a"])
+def test_what_editors_write_with_one_slash_or_none_is_a_uri(uri: str) -> None:
+    assert scheme_of(uri) == uri.partition(":")[0]
+
+
 @pytest.mark.parametrize("path", ["a:b", "notes: today.md", "/x/https:y", "C:\\x", "src/a.py", "a::b"])
 def test_a_path_with_a_colon_is_a_path(path: str) -> None:
     assert scheme_of(path) is None

@@ -1,0 +1,161 @@
+"""Open files, through the whole daemon: read as the person sees them, edited in the window that has them."""
+
+from typing import Any
+
+import anyio
+import pytest
+
+from agent_ls.core.text import ENCODINGS
+from agent_ls.testing.buffers import Buffers, Manner
+from agent_ls.testing.editor import Editor, LinkEnded
+from agent_ls.testing.mirror import Mirror
+from agent_ls.testing.model_scenario import InOrder, say, use
+from tests.scene import scene
+
+pytestmark = pytest.mark.anyio
+
+TEXT = "x = '😋'\nold = 1\n"
+READ = use("read", path="a.py")
+EDIT = use("edit", path="a.py", edits=[{"old": "😋'\nold = 1", "new": "😋😋'\nnew = 2"}])
+EDITED = TEXT.replace("😋'\nold = 1", "😋😋'\nnew = 2")
+
+
+def preferring(encoding: str) -> dict[str, Any]:
+    return {"general": {"positionEncodings": ["utf-7", encoding, "utf-16"]}}
+
+
+async def allow_all(editor: Editor, conversation: Mirror, run_id: str) -> None:
+    """The person allows whatever is asked until the run has ended."""
+    ends = {"completed", "failed", "interrupted"}
+    while True:
+        await editor.wait_for(lambda: conversation.pending or conversation.status(run_id) in ends)
+        if not conversation.pending:
+            break
+        await editor.respond(conversation.pending[0], "allow")
+    await editor.until_ended(conversation, run_id)
+
+
+async def test_the_encoding_and_the_way_of_synchronisation_are_agreed_on() -> None:
+    preferred = preferring("utf-32")
+    async with scene(InOrder([])) as (_, home), home.editor() as plain, home.editor(capabilities=preferred) as other:
+        answers = [plain.initialized["capabilities"], other.initialized["capabilities"]]
+    assert [answer["positionEncoding"] for answer in answers] == ["utf-16", "utf-32"]
+    assert {str(answer["textDocumentSync"]) for answer in answers} == {
+        str({"openClose": True, "change": 2, "save": {"includeText": True}})
+    }
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+async def test_a_dirty_buffer_is_read_and_edited_in_one_step_and_the_disk_is_untouched(encoding: str) -> None:
+    answers = [READ, EDIT, use("shell", command="cat a.py"), say("Done.")]
+    async with scene(InOrder(answers)) as (_, home):
+        path = home.workspace / "a.py"
+        path.write_text(TEXT)
+        buffers = Buffers(encoding, late=True)
+        async with home.editor(home.workspace, name="vim", capabilities=preferring(encoding)) as editor:
+            editor.answer = buffers.answer
+            await editor.notify("textDocument/didOpen", buffers.open(path))
+            for text, place in (("# 😋 mine\n", 0), ("é", 4), ("# end", None)):
+                await editor.notify("textDocument/didChange", buffers.type(path, text, place))
+            mine = buffers[path].text
+            conversation = await editor.create(home.workspace)
+            await allow_all(editor, conversation, await editor.send(conversation, "Change it."))
+        read, edited, shell = (conversation.result(call["id"]) for call in conversation.calls)
+        assert read["output"] == f"[unsaved text of your editor (vim)]\n{mine}"
+        assert (edited["status"], "unsaved changes in vim, so it is changed there" in edited["output"]) == ("ok", True)
+        assert buffers[path].text == mine.replace("😋'\nold = 1", "😋😋'\nnew = 2")
+        assert (len(buffers[path].edits), path.read_text()) == (1, TEXT)
+        assert shell["output"] == f"{TEXT}[not saved in vim: a.py]"
+        assert [method for method, _ in buffers.asked] == ["workspace/applyEdit"]
+
+
+async def test_a_clean_buffer_is_edited_and_saved_through_the_window_that_can() -> None:
+    async with scene(InOrder([READ, EDIT, say("Done.")])) as (_, home):
+        path = home.workspace / "a.py"
+        path.write_text(TEXT)
+        buffers = Buffers()
+        async with home.editor(home.workspace, name="vim", features=["document.save"]) as editor:
+            editor.answer = buffers.answer
+            await editor.notify("textDocument/didOpen", buffers.open(path))
+            conversation = await editor.create(home.workspace)
+            await allow_all(editor, conversation, await editor.send(conversation, "Change it."))
+        result = conversation.result(conversation.calls[1]["id"])
+        assert (result["status"], result["output"].endswith("It is saved, through vim.")) == ("ok", True)
+        assert (path.read_text(), buffers[path].text, len(buffers[path].edits)) == (EDITED, EDITED, 1)
+
+
+@pytest.mark.parametrize(
+    ("manner", "said"),
+    [(Manner.LIES, "its text shows nothing of it"), (Manner.STALE, "its text shows"), (Manner.ERROR, "read-only")],
+)
+async def test_an_edit_that_the_window_did_not_make_is_an_error_and_nothing_is_written(
+    manner: Manner, said: str
+) -> None:
+    async with scene(InOrder([READ, EDIT, say("I see.")])) as (_, home):
+        path = home.workspace / "a.py"
+        path.write_text(TEXT)
+        buffers = Buffers()
+        buffers.manner = manner
+        async with home.editor(home.workspace, name="vim", features=["document.save"]) as editor:
+            editor.answer = buffers.answer
+            await editor.notify("textDocument/didOpen", buffers.open(path))
+            conversation = await editor.create(home.workspace)
+            await allow_all(editor, conversation, await editor.send(conversation, "Change it."))
+        result = conversation.result(conversation.calls[1]["id"])
+        assert (result["status"], said in result["output"], path.read_text()) == ("error", True, TEXT)
+        assert [method for method, _ in buffers.asked] == ["workspace/applyEdit"]
+
+
+async def test_a_window_that_dies_over_an_edit_leaves_an_unknown_outcome_and_the_disk_as_it_was() -> None:
+    async with scene(InOrder([READ, EDIT, say("I see.")])) as (_, home):
+        path = home.workspace / "a.py"
+        path.write_text(TEXT)
+        buffers = Buffers()
+        buffers.manner = Manner.LEAVES
+        async with home.editor(home.workspace, name="terminal") as watcher:
+            conversation = await watcher.create(home.workspace)
+            async with home.editor(home.workspace, name="vim") as editor:
+                editor.answer = buffers.answer
+                await editor.notify("textDocument/didOpen", buffers.open(path))
+                await editor.pending()
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(_until_dead, editor)
+                    await allow_all(watcher, conversation, await watcher.send(conversation, "Change it."))
+        result = conversation.result(conversation.calls[1]["id"])
+        assert (result["status"], path.read_text()) == ("unknown", TEXT)
+        assert "nothing was written to disk beside it" in result["output"]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "untitled:Untitled-1",
+        "vscode-notebook-cell:/w/n.ipynb#W2s",
+        "vscode-remote://ssh-remote%2Bh/w/x",
+        "git:/w/x?{}",
+        "file://server/share/x",
+        "",
+    ],
+)
+async def test_a_document_that_is_no_local_file_crashes_nothing_and_file_tools_say_so(uri: str) -> None:
+    async with scene(InOrder([use("read", path=uri), say("I see.")])) as (_, home):
+        async with home.editor(name="vim") as editor:
+            document = {"uri": uri, "languageId": "x", "version": 1, "text": "a\n"}
+            await editor.notify("textDocument/didOpen", {"textDocument": document})
+            change = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": "b\n"}]}
+            await editor.notify("textDocument/didChange", change)
+            conversation = await editor.create(home.workspace)
+            await allow_all(editor, conversation, await editor.send(conversation, "Read it."))
+            for method in ("textDocument/didSave", "textDocument/didClose", "textDocument/didClose"):
+                await editor.notify(method, {"textDocument": {"uri": uri}})
+            assert (await editor.request("agent/status", {}))["connections"]["count"] == 1
+        (call,) = conversation.calls
+        said = conversation.result(call["id"])["output"]
+        assert ("not a local file" in said) == bool(uri), said
+
+
+async def _until_dead(editor: Editor) -> None:
+    try:
+        await editor.until_gone()
+    except (anyio.ClosedResourceError, LinkEnded):
+        return
