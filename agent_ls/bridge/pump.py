@@ -20,7 +20,7 @@ from contextlib import suppress
 
 from agent_ls.bridge.frames import FrameSplitter, TooLong, frame
 from agent_ls.bridge.memory import Memory, Outgoing, error_body
-from agent_ls.bridge.start import NoDaemon, alive, connect, ensure_daemon
+from agent_ls.bridge.start import NoDaemon, alive, connect, ensure_daemon, last_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ LOOK_S = 0.5  # how often a process is looked at that cannot be polled
 SHORT_LINK_S = 2.0
 MOST_SHORT_LINKS = 5
 FAR_LONGEST = 1024 * 1024 * 1024
+_ENDS_AT_ONCE = "The daemon ends as soon as it is spoken to. `agent-ls log` shows why."
 
 
 class _EditorGone(Exception):
@@ -245,9 +246,10 @@ class Bridge:
 
     def _after_loss(self, *, anything: bool) -> None:
         self._short_links = self._short_links + 1 if time.monotonic() - self._linked_at < SHORT_LINK_S else 0
-        hopeless = self._short_links >= MOST_SHORT_LINKS
+        reason = last_words(self._env) if self._short_links > 1 else ""
+        hopeless = bool(reason) or self._short_links >= MOST_SHORT_LINKS
         if hopeless:
-            self._give_up("The daemon ends as soon as it is spoken to. `agent-ls log` shows why.")
+            self._give_up(f"The daemon did not start: {reason}" if reason else _ENDS_AT_ONCE)
         elif self._short_links:
             self._pause(0.1 * 2**self._short_links)
         # One that a person has stopped is started again by what the editor sends next, not by us.

@@ -194,7 +194,7 @@ async def gone(pid: int) -> None:
 
 def _environment(root: Path, more: Mapping[str, str]) -> dict[str, str]:
     """Nothing of the person's own: no keys, no start-up files, no other daemon."""
-    passed = {name: value for name in ("PATH", "LANG", "LC_ALL") if (value := os.environ.get(name))}
+    passed = {name: value for name in ("PATH", "PYTHONPATH", "LANG", "LC_ALL") if (value := os.environ.get(name))}
     home = root / "home"
     home.mkdir()
     return {
