@@ -166,7 +166,7 @@ def _expected(old: AnyEntity | None, fact: str, new: AnyEntity) -> str | None:
         case Request():
             return requests.TRANSITIONS[old.status if isinstance(old, Request) else None, RequestFact(fact)]
         case Item(payload=Call()):
-            return calls.TRANSITIONS[old.call.state if isinstance(old, Item) else CallState.PROPOSED, CallFact(fact)]
+            return calls.TRANSITIONS[_before(old, fact, new.call), CallFact(fact)]
         case Item():
             first = ItemFact(fact) is ItemFact.ADDED
         case _:
@@ -174,6 +174,13 @@ def _expected(old: AnyEntity | None, fact: str, new: AnyEntity) -> str | None:
     if first is not (old is None):
         raise ValueError(fact)
     return None
+
+
+def _before(old: AnyEntity | None, fact: str, call: Call) -> CallState:
+    """A read needs no record before it runs: all its states may have been passed through in one commit."""
+    if isinstance(old, Item):
+        return old.call.state
+    return CallState.STARTED if fact == CallFact.FINISHED and call.effect == "read" else CallState.PROPOSED
 
 
 def _status(entity: AnyEntity) -> str | None:

@@ -4,7 +4,7 @@ After every step the invariants hold, the history is legal, a replay gives the s
 sent is accepted by every server. However a history went, it comes to rest.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import settings
@@ -49,6 +49,7 @@ class Wish:
     effect: str
     keys: tuple[str, ...]
     raw: str
+    early: bool
 
 
 WISHES = st.builds(
@@ -57,6 +58,7 @@ WISHES = st.builds(
     EFFECTS,
     KEYS.map(tuple),
     st.sampled_from(["{", "[", "]", "(", "nonsense"]),
+    st.booleans(),
 )
 
 
@@ -205,7 +207,9 @@ class Histories(RuleBasedStateMachine):
     def judged(self, part: int, wish: Wish) -> step.Triage:
         raw = wish.raw if wish.verdict is TriageVerdict.INVALID else None
         wanted = call(wish.effect, keys=wish.keys, effect=wish.effect, raw_arguments=raw)
-        return self.world.judged(part, wish.verdict, wanted)
+        judged = self.world.judged(part, wish.verdict, wanted)
+        early = wish.verdict is ALLOW and wish.effect == "read" and wish.early
+        return replace(judged, result=ToolResult(status=ResultStatus.OK)) if early else judged
 
     @precondition(lambda self: self.asking)
     @rule(text=TEXTS, rarely=RARELY)
