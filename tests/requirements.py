@@ -158,7 +158,7 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         ("tests/protocol/test_open_documents.py", "tests/unit/editor/test_window_files.py"),
     ),
     "case.B61": Requirement(
-        "The mirror of a window's text does not drift in utf-8, utf-16 or utf-32; edits are sent in what was agreed on.",
+        "The mirror of a window's text does not drift in utf-8, utf-16 or utf-32; edits are sent as agreed on.",
         (
             "tests/unit/core/test_text.py",
             "tests/protocol/test_open_documents.py::test_a_dirty_buffer_is_read_and_edited_in_one_step_and_the_disk_is_untouched",

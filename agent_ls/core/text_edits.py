@@ -50,6 +50,8 @@ def _hunks(was: Sequence[str], will: Sequence[str]) -> list[tuple[int, int, int,
 def _edit(text: Text, was: Sequence[str], will: Sequence[str], *, at: int) -> TextEdit:
     """Lines `was`, which begin at line `at`, become lines `will`."""
     replaced = "".join(will)
+    if not was and at and at == len(text.lines) - 1 and not text.lines[at]:
+        return _appended(text, replaced, at=at)
     if not was or not will:
         end = text.position(at + len(was), 0) if at + len(was) < len(text.lines) else text.end()
         start = text.position(at, 0) if at < len(text.lines) else text.end()
@@ -62,6 +64,16 @@ def _edit(text: Text, was: Sequence[str], will: Sequence[str], *, at: int) -> Te
         "range": {"start": text.position(at, head), "end": end},
         "newText": replaced[head : len(replaced) - tail],
     }
+
+
+def _appended(text: Text, added: str, *, at: int) -> TextEdit:
+    """New last lines are put before the newline that ends the text: behind it, Neovim adds one line too many."""
+    last = text.lines[at - 1]
+    ending = last[body(last) :]
+    place = text.position(at, 0)
+    if added.endswith(ending):
+        place, added = text.position(at - 1, body(last)), ending + added.removesuffix(ending)
+    return {"range": {"start": place, "end": place}, "newText": added}
 
 
 def _after(text: Text, line: int) -> dict[str, int]:

@@ -71,7 +71,9 @@ class WindowFiles:
         if isinstance(stand, Refused):
             return stand
         if isinstance(stand.what, Saved):
-            return await self._disk.read(path, limit)
+            disk = stand.disk
+            found = disk is not NO_FILE and len(disk.data) <= limit
+            return Content(disk.data, disk.digest) if found else await self._disk.read(path, limit)
         data = bytes_of(stand.what.text, stand.disk)
         if len(data) > limit:
             return Refused(Reason.TOO_LARGE, f"{path} has {len(data):,} bytes, more than the {limit:,} that tools take")
