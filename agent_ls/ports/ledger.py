@@ -178,8 +178,8 @@ class Ledger(Protocol):
 
     async def drop_partials(self, conversation_id: str) -> None: ...
 
-    async def delete(self, conversation_id: str) -> bool:
-        """Removes a conversation for good and leaves a tombstone. False if there is none."""
+    async def delete(self, conversation_id: str, command_id: str) -> bool:
+        """Removes a conversation for good; leaves a tombstone and this command's receipt. False if there is none."""
         ...
 
     async def status(self) -> LedgerStatus: ...

@@ -43,6 +43,14 @@ class Actor:
                 answer = await self._command(command_id, decide)
         return answer
 
+    async def delete(self, command_id: str) -> dict[str, Any] | Refusal:
+        """Removes the conversation, unless a run is going on. Who waits behind it learns that it is gone."""
+        answer: dict[str, Any] | Refusal = {}
+        with anyio.CancelScope(shield=True):
+            async with self._turn:
+                answer = await self._delete(command_id)
+        return answer
+
     async def record(self, decide: Decide) -> bool:
         """Something the daemon itself has to write down; False when there was nothing to do.
 
@@ -79,6 +87,14 @@ class Actor:
         except LedgerError as error:
             log.warning("command refused: %s", error.refusal.code)
             return error.refusal
+
+    async def _delete(self, command_id: str) -> dict[str, Any] | Refusal:
+        if await self._services.ledger.receipt(command_id) is not None:
+            return Refusal(Code.COMMAND_CONFLICT, "This commandId was already used for something else.")
+        if self.state.active is not None:
+            return Refusal(Code.CONVERSATION_BUSY, "A run is going on in this conversation; it cannot be deleted now.")
+        await self._services.ledger.delete(self.id, command_id)
+        return {}
 
     async def _append(self, decision: Decision, at: str, receipt: Receipt | None) -> dict[str, Any] | Refusal:
         commit = Commit(

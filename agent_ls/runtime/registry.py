@@ -57,6 +57,17 @@ class Registry:
             self.forget(actor.id)
         return made
 
+    async def delete(self, command_id: str, conversation_id: str) -> dict[str, Any] | Refusal:
+        """Removes a conversation for good. The same command again gives the same answer."""
+        actor = await self.actor(conversation_id)
+        done = actor if isinstance(actor, Refusal) else await actor.delete(command_id)
+        if not isinstance(done, Refusal):
+            self.forget(conversation_id)
+        elif await self.services.ledger.head(conversation_id) is None:
+            known = await self.services.ledger.receipt(command_id)
+            return {} if known is not None and known.conversation_id == conversation_id else _unknown(conversation_id)
+        return done
+
     async def recover_all(self, limit_s: float) -> int:
         """Takes over every conversation that owes something; returns how many there are.
 

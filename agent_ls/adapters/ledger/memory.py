@@ -223,7 +223,7 @@ class MemoryLedger:
     async def drop_partials(self, conversation_id: str) -> None:
         self._open().partials.pop(conversation_id, None)
 
-    async def delete(self, conversation_id: str) -> bool:
+    async def delete(self, conversation_id: str, command_id: str) -> bool:
         store = self._open()
         if store.conversations.pop(conversation_id, None) is None:
             return False
@@ -234,6 +234,7 @@ class MemoryLedger:
             del store.effects[effect.id]
         for receipt in [kept for kept in store.receipts.values() if kept.conversation_id == conversation_id]:
             del store.receipts[receipt.command_id]
+        store.receipts.setdefault(command_id, Receipt(command_id, conversation_id, result={}))
         return True
 
     async def status(self) -> LedgerStatus:

@@ -161,8 +161,9 @@ class SqliteLedger:
     async def drop_partials(self, conversation_id: str) -> None:
         await self._partials.drop(conversation_id)
 
-    async def delete(self, conversation_id: str) -> bool:
-        work = partial(writes.delete, conversation_id=conversation_id, at=self._clock.now())
+    async def delete(self, conversation_id: str, command_id: str) -> bool:
+        receipt = Receipt(command_id, conversation_id, result={})
+        work = partial(writes.delete, receipt=receipt, at=self._clock.now())
         done = await self._writer.run(work, reserved=True)
         if done:
             await self._partials.drop(conversation_id)

@@ -85,7 +85,8 @@ def put_blob(db: Connection, digest: str, content: bytes) -> None:
     )
 
 
-def delete(db: Connection, conversation_id: str, at: str) -> bool:
+def delete(db: Connection, *, receipt: Receipt, at: str) -> bool:
+    conversation_id = receipt.conversation_id
     found = db.execute("SELECT 1 FROM conversation WHERE conversation_id = ?", (conversation_id,)).fetchone()
     if found is None:
         return False
@@ -93,6 +94,7 @@ def delete(db: Connection, conversation_id: str, at: str) -> bool:
     for table in ("current", "event", "effect", "receipt", "conversation"):
         db.execute(f"DELETE FROM {table} WHERE conversation_id = ?", (conversation_id,))
     db.execute("UPDATE claim SET owner = NULL WHERE conversation_id = ?", (conversation_id,))
+    _keep_receipt(db, receipt)
     return True
 
 

@@ -151,16 +151,10 @@ async def export(desk: Desk, window: Window, params: models.ExportConversation) 
 
 
 async def delete(desk: Desk, window: Window, params: models.DeleteConversation) -> Answer:
-    live = desk.registry.live(params.conversation_id)
-    summary = await desk.services.ledger.summary(params.conversation_id)
-    if summary is None:
-        return _missing(params.conversation_id)
-    if summary.active_run or (live is not None and live.state.active is not None):
-        return Refusal(Code.CONVERSATION_BUSY, "A run is going on in this conversation; it cannot be deleted now.")
-    desk.registry.forget(params.conversation_id)
-    await desk.services.ledger.delete(params.conversation_id)
-    desk.inbox.deleted(params.conversation_id)
-    return {}
+    done = await desk.registry.delete(params.command_id, params.conversation_id)
+    if not isinstance(done, Refusal):
+        desk.inbox.deleted(params.conversation_id)
+    return done
 
 
 def _update(state: ConversationState, at: str, *, change: Change, may_auto: bool) -> Decision | Refusal:

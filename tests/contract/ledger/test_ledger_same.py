@@ -112,7 +112,7 @@ async def _do(ledger: Ledger, step: tuple[str, str, Any]) -> object:
         case "release":
             return await ledger.release(id_, value)
         case "delete":
-            return await ledger.delete(id_)
+            return await ledger.delete(id_, f"delete {id_}")
         case "reserve":
             return await ledger.reserve_numbers(2)
         case "partial":

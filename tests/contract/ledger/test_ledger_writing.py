@@ -162,7 +162,7 @@ async def test_a_number_is_not_used_again_when_its_conversation_is_gone(engine: 
     first = engine.open()
     await begun(first)
     await append(first, commit(request(number=4)))
-    await first.delete("c1")
+    await first.delete("c1", "k9")
     await first.close()
     second = engine.open()
     assert await second.reserve_numbers(1) == 5
@@ -191,13 +191,14 @@ async def test_a_deleted_conversation_is_gone_for_good(ledger: Ledger) -> None:
     await begun(ledger, "c2")
     await append(ledger, commit(run(), item(), request(), receipt=accepted("k1"), effects=[drive("a1", "c1")]))
     ledger.keep_partial("c1", "c1.i1", "so far")
-    assert await ledger.delete("c1") is True
-    assert await ledger.delete("c1") is False
+    assert await ledger.delete("c1", "k9") is True
+    assert await ledger.delete("c1", "k9") is False
     assert await ledger.load("c1") is None
     assert list(await ledger.read("c1", 0, 10)) == []
     assert [await ledger.find(id_) for id_ in ("c1", "c1.r1", "c1.i0", "c1.q1")] == [None] * 4
     assert (list(await ledger.owed()), list(await ledger.requests(None, None))) == ([], [])
     assert (await ledger.partials("c1"), await ledger.receipt("k1")) == ({}, None)
+    assert await ledger.receipt("k9") == Receipt("k9", "c1", result={})
     assert await ledger.load("c2") == Snapshot([conversation("c2")], 1)
     refused = await ledger.append(commit(conversation(), epoch=epoch))
     assert isinstance(refused, Refusal)
