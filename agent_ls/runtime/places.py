@@ -5,6 +5,7 @@ from functools import partial
 
 from agent_ls.core.projection import ConversationState
 from agent_ls.ports.tools import ToolContext
+from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.services import Services
 
 
@@ -37,5 +38,10 @@ def tool_context(state: ConversationState, item_id: str, services: Services) -> 
         seen=state.seen,
         spool=services.spool,
         emit=partial(services.feed.output, state.conversation.id, item_id),
-        keep=services.ledger.put_blob,
+        keep=partial(_keep, services),
     )
+
+
+async def _keep(services: Services, content: bytes) -> str:
+    """What a call has put out by now has happened: a full disk delays its result and does not change it."""
+    return await patiently(partial(services.ledger.put_blob, content), services.clock)

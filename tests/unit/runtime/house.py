@@ -154,6 +154,7 @@ class HandTool:
     prepare_gate: anyio.Event | None = None
     preparing: anyio.Event = field(default_factory=anyio.Event)
     output: str | None = None
+    keeps: bytes | None = None
     recovered: Outcome | Exception = field(default_factory=lambda: Outcome(None))
     began: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
@@ -201,6 +202,8 @@ class HandTool:
             raise
         if self.trouble is not None:
             raise self.trouble
+        if self.keeps is not None:
+            await context.keep(self.keeps)
         self.ended.append(name)
         data = {"uri": prepared.keys[0], "hash": name} if prepared.keys else None
         return ToolResult(status=ResultStatus.OK, output=self.output or f"did {name}", data=data)

@@ -158,8 +158,10 @@ async def test_a_result_that_is_known_is_not_lost_to_a_stop_while_the_ledger_ref
         assert run_status(house) is RunStatus.INTERRUPTED
 
 
-async def test_a_large_result_waits_for_a_full_disk_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    tool = HandTool(output="x" * 100_000)
+@pytest.mark.parametrize("tool", [HandTool(output="x" * 100_000), HandTool(output="xxx", keeps=b"all of it")])
+async def test_a_large_result_waits_for_a_full_disk_like_any_other(
+    tool: HandTool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with open_house(tool) as house:
         put, refused = house.ledger.put_blob, [full_disk()]
 
