@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from agent_ls.testing.editor import LIMIT_S
+from agent_ls.testing.editor import LIMIT_S, Refused
 from agent_ls.testing.model_scenario import ByHistory, Gate, Say, Wait, reply, say, use
 from tests.scene import lines, scene
 
@@ -223,17 +223,21 @@ async def test_between_commit_and_reply_the_same_command_gives_the_same_answer()
 
 
 async def test_an_answer_whose_reply_was_lost_counts_once() -> None:
-    async with scene(ByHistory([use("shell", command=f"{COMMAND}; cat gate"), say("Done.")])) as (_, home):
-        gate = home.gate("gate")
-        async with home.editor() as editor:
+    async with scene(ByHistory([use("shell", command=COMMAND), say("Well.")])) as (_, home):
+        async with home.editor() as editor, home.editor(name="other") as other:
             conversation = await editor.create(home.workspace)
-            await editor.send(conversation, "Run it.")
+            seen = await other.attach(conversation.id)
+            run_id = await editor.send(conversation, "Run it.")
             (asked,) = await editor.until_asked(conversation)
             answer = {"commandId": "answer-1", "requestId": asked["id"], "digest": asked["digest"], "decision": "deny"}
-            await editor.request("agent/request/respond", answer)
+            await editor.begin("agent/request/respond", answer)
+            # Another window has heard of it; the reply to this one is not read.
+            await other.wait_for(lambda: seen.requests[asked["id"]]["status"] == "resolved" if seen.requests else False)
             await home.kill9()
         async with home.editor() as editor:
-            first = await editor.request("agent/request/respond", answer)
-            assert first["status"] == "resolved"
-            assert await editor.pending() == []
-        assert (gate.exists(), lines(home.workspace / "ran")) == (True, [])
+            assert (await editor.request("agent/request/respond", answer))["status"] == "resolved"
+            with pytest.raises(Refused, match="already_decided"):
+                await editor.respond(asked, "allow")
+            again = await editor.attach(conversation.id)
+            await editor.until_ended(again, run_id)
+        assert lines(home.workspace / "ran") == []
