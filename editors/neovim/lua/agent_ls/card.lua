@@ -1,0 +1,139 @@
+-- Requests as cards: all that an answer would allow, as lines with a kind each.
+--
+-- Owns that nothing of it is cut and nothing in it can hide: an approval is worth what was shown. Pure.
+
+local text = require('agent_ls.text')
+
+local M = {}
+
+---@class agent_ls.CardLine
+---@field [1] string
+---@field kind 'head'|'command'|'dim'|'add'|'delete'|'hunk'|'plain'|'warn'|'foot'
+
+M.HIGHLIGHT = {
+  head = 'AgentLsCard',
+  command = 'AgentLsCommand',
+  dim = 'AgentLsDim',
+  add = 'AgentLsAdded',
+  delete = 'AgentLsRemoved',
+  hunk = 'AgentLsHunk',
+  plain = 'Normal',
+  warn = 'AgentLsWarning',
+  foot = 'AgentLsDim',
+}
+
+local function warned(lines, said)
+  local warning = text.warning(said)
+  if warning then
+    lines[#lines + 1] = { warning, kind = 'warn' }
+  end
+end
+
+--- Lines of a diff without the two that name the files.
+---@return agent_ls.CardLine[]
+function M.diff(diff)
+  local lines = {}
+  for _, line in ipairs(text.lines(text.named(diff))) do
+    if not (#lines == 0 and line:find('^%-%-%- ')) and not (#lines == 0 and line:find('^%+%+%+ ')) then
+      local sign = line:sub(1, 1)
+      local kind = sign == '+' and 'add' or sign == '-' and 'delete' or sign == '@' and 'hunk' or 'plain'
+      lines[#lines + 1] = { line, kind = kind }
+    end
+  end
+  return lines
+end
+
+--- The line, counted from 0, of the first change that a diff makes in the old text.
+---@return integer
+function M.first_changed(diff)
+  local row = 0
+  for line in vim.gsplit(diff, '\n', { plain = true }) do
+    local start = line:match('^@@ %-(%d+)')
+    if start then
+      row = math.max(0, tonumber(start) - 1)
+    elseif line:find('^[-+]') and not line:find('^%-%-%- ') and not line:find('^%+%+%+ ') then
+      return row
+    elseif line:find('^ ') then
+      row = row + 1
+    end
+  end
+  return row
+end
+
+local function command(card)
+  local lines = {}
+  for place, line in ipairs(vim.split(text.escaped(card.command), '\n', { plain = true })) do
+    lines[#lines + 1] = { (place == 1 and '$ ' or '  ') .. line, kind = 'command' }
+  end
+  lines[#lines + 1] = { 'in ' .. text.one_line(text.path(card.cwd or ''), 1000), kind = 'dim' }
+  for name, value in vim.spairs(card.environment or {}) do
+    local said = value == vim.NIL and 'without ' .. name or ('with %s=%s'):format(name, value)
+    lines[#lines + 1] = { text.escaped(said), kind = 'warn' }
+  end
+  warned(lines, card.command)
+  return lines
+end
+
+local function questions(request)
+  local lines = {}
+  for _, asked in ipairs(request.questions or {}) do
+    for _, line in ipairs(text.lines(text.escaped(asked.text or asked.header or ''))) do
+      lines[#lines + 1] = { line, kind = 'command' }
+    end
+  end
+  for place, option in ipairs(request.options or {}) do
+    lines[#lines + 1] = { ('  %d. %s'):format(place, text.one_line(option.label)), kind = 'plain' }
+  end
+  return lines
+end
+
+---@return agent_ls.CardLine[]
+function M.body(request)
+  local card = type(request.card) == 'table' and request.card or {}
+  if request.kind == 'question' then
+    return questions(request)
+  elseif card.type == 'command' then
+    return command(card)
+  elseif card.type == 'edit' then
+    local lines = M.diff(card.diff or '')
+    warned(lines, card.diff or '')
+    return lines
+  end
+  local lines = {}
+  for name, value in vim.spairs(type(request.input) == 'table' and request.input or card) do
+    local said = type(value) == 'string' and value or vim.json.encode(value)
+    for _, line in ipairs(vim.split(text.escaped(('%s: %s'):format(name, said)), '\n', { plain = true })) do
+      lines[#lines + 1] = { line, kind = 'plain' }
+    end
+  end
+  return lines
+end
+
+--- A command stands in the body, complete; its title would say it twice, and cut.
+function M.head(request)
+  local title = text.one_line(request.title or '')
+  return ('#%d  %s'):format(request.number, title:find('^%$ ') and 'Run a command' or title)
+end
+
+function M.foot(request)
+  local number = request.number
+  if request.kind == 'question' then
+    return (':Agent answer %d …'):format(number)
+  end
+  local always = vim.iter(request.options or {}):any(function(option)
+    return option.scope == 'conversation'
+  end)
+  local again = always and (' · :Agent approve conversation %d'):format(number) or ''
+  return (':Agent approve %d%s · :Agent deny %d why'):format(number, again, number)
+end
+
+--- The whole card as lines of text.
+---@return agent_ls.CardLine[]
+function M.lines(request)
+  local lines = { { M.head(request), kind = 'head' } }
+  vim.list_extend(lines, M.body(request))
+  lines[#lines + 1] = { M.foot(request), kind = 'foot' }
+  return lines
+end
+
+return M

@@ -1,0 +1,87 @@
+-- Options and their defaults, and which program is the server.
+--
+-- Owns that no program of a workspace is ever started: the command comes from the options, from the environment or
+-- from the PATH, nowhere else.
+
+local M = {}
+
+---@class agent_ls.Options
+M.defaults = {
+  ---@type string[]? The server's whole command line, for example { '/opt/agent-ls/bin/agent-ls', 'connect' }.
+  cmd = nil,
+  ---@type boolean Join the daemon as soon as a file of a workspace is opened; false: with the first `:Agent`.
+  auto_start = true,
+  ---@type string[] What marks the root of a workspace; without one the current folder is it.
+  root_markers = { '.git', '.jj', '.hg', '.agent-ls' },
+  ---@type boolean `:Agent ask` shows the transcript. The cursor stays where it is.
+  open_on_ask = true,
+  ---@type integer Columns from which on the transcript opens beside the text instead of below it.
+  beside_from = 120,
+  ---@type boolean Outputs and diffs in the transcript begin folded.
+  folded = true,
+  ---@type integer The most lines that a card may take within a text; `:Agent show` shows a longer one.
+  card_lines = 30,
+}
+
+---@type agent_ls.Options
+M.options = vim.deepcopy(M.defaults)
+
+---@param given? agent_ls.Options
+---@return string? trouble
+function M.set(given)
+  given = given or {}
+  for name, value in pairs(given) do
+    local default = M.defaults[name]
+    if default == nil and name ~= 'cmd' then
+      return ('agent-ls has no option `%s`; see :help agent-ls-options.'):format(name)
+    end
+    if type(value) ~= (name == 'cmd' and 'table' or type(default)) then
+      return ('agent-ls: the option `%s` has to be a %s.'):format(name, name == 'cmd' and 'list' or type(default))
+    end
+  end
+  M.options = vim.tbl_extend('force', vim.deepcopy(M.defaults), given)
+end
+
+local MISSING = 'agent-ls was not found. Run `make install` in its folder, or name it: '
+  .. "require('agent_ls').setup({ cmd = { '/path/to/agent-ls', 'connect' } })."
+
+--- The command line of the server, or why there is none.
+---@return string[]? cmd
+---@return string? trouble
+function M.command()
+  local cmd = M.options.cmd
+  if not cmd then
+    local named = vim.env.AGENT_LS_CMD
+    cmd = { (named and named ~= '') and named or 'agent-ls', 'connect' }
+  end
+  local program = vim.fn.exepath(cmd[1] or '')
+  if program == '' then
+    return nil, MISSING
+  end
+  -- A PATH that holds `.` must not make a file of the folder one works in the server.
+  if not (cmd[1] or ''):find('/', 1, true) and vim.iter(vim.split(vim.env.PATH or '', ':')):any(function(folder)
+    return folder:sub(1, 1) ~= '/' and vim.fs.dirname(program) == vim.fs.normalize(vim.fs.abspath(folder))
+  end) then
+    return nil, ('agent-ls was found only in %s, by a relative entry of your PATH, and is not started from there.'):format(vim.fs.dirname(program))
+  end
+  return vim.list_extend({ program }, vim.list_slice(cmd, 2))
+end
+
+--- The root of the workspace that a buffer belongs to; nil where it belongs to none.
+---@param buf integer
+---@return string?
+function M.root(buf)
+  local file = vim.api.nvim_buf_get_name(buf)
+  local cwd = assert(vim.uv.cwd())
+  local normal = vim.bo[buf].buftype == '' and file ~= '' and not file:find('^%a[%w+.-]+://')
+  local root = normal and vim.fs.root(buf, M.options.root_markers) or nil
+  if not root then
+    if normal and not vim.fs.relpath(cwd, file) then
+      return nil
+    end
+    root = normal and cwd or (vim.fs.root(cwd, M.options.root_markers) or cwd)
+  end
+  return vim.uv.fs_realpath(root) or root
+end
+
+return M

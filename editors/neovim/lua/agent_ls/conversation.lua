@@ -1,0 +1,290 @@
+-- Conversations as this window knows them: folded from the answer of an attach and from what came after.
+--
+-- Owns order and completeness: each event once, attached again where something was missed. Does not own how it looks
+-- (render, view) nor where it is shown (transcript).
+
+local client = require('agent_ls.client')
+local state = require('agent_ls.state')
+
+local M = {}
+
+local PAGE = 500
+local OPEN = { starting = true, running = true, finalizing = true }
+
+---@class agent_ls.Conversation
+---@field id string
+---@field root string
+---@field about table
+---@field seq integer
+---@field items table<string, table>
+---@field requests table<string, table>
+---@field queue table[]
+---@field streams table<string, { text: string, output?: string, phase: string, place: integer }>
+---@field run? string the run that goes on
+---@field attached boolean
+---@field streamed integer how many texts in flight there were
+
+local function transcript()
+  return require('agent_ls.transcript')
+end
+
+--- The conversation that commands speak of: that of the transcript one is in, else the one of this workspace.
+---@return agent_ls.Conversation?
+function M.current()
+  local found = M.of_buffer(vim.api.nvim_get_current_buf())
+  return found or state.conversations[state.current[client.here()] or '']
+end
+
+---@return agent_ls.Conversation?
+function M.of_buffer(buf)
+  local id = vim.api.nvim_buf_get_name(buf):match('^agent%-ls://conversation/(.+)$')
+  return id and state.conversations[id] or nil
+end
+
+local function fresh(id, root)
+  return {
+    id = id,
+    root = root,
+    about = { id = id },
+    seq = 0,
+    items = {},
+    requests = {},
+    queue = {},
+    streams = {},
+    attached = false,
+    streamed = 0,
+  }
+end
+
+--- Follows a conversation; asked again, from where this window stands.
+---@param done? fun(conversation: agent_ls.Conversation)
+function M.attach(link, id, done)
+  local known = state.conversations[id]
+  local conversation = known or fresh(id, link.root)
+  conversation.attached = false
+  local params = { conversationId = id, backfill = { items = PAGE } }
+  if known and known.seq > 0 then
+    params.after = known.seq
+  end
+  client.request(link, 'agent/conversation/attach', params, function(answer)
+    state.conversations[id] = conversation
+    M.taken(conversation, answer)
+    if answer.olderCursor then
+      M.older(link, conversation, answer.olderCursor)
+    end
+    require('agent_ls.status').fire('AgentLsAttached', { conversation = id })
+    require('agent_ls.status').changed()
+    if done then
+      done(conversation)
+    end
+  end)
+end
+
+--- The answer of an attach.
+function M.taken(conversation, answer)
+  conversation.attached = true
+  conversation.about = answer.conversation
+  conversation.seq = answer.seq
+  conversation.queue = answer.queue
+  conversation.streams, conversation.streamed = {}, 0
+  if answer.snapshot then
+    conversation.items, conversation.run = {}, nil
+    for _, item in ipairs(answer.items) do
+      conversation.items[item.id] = item
+    end
+  end
+  for _, request in ipairs(answer.requests) do
+    conversation.requests[request.id] = request
+  end
+  if answer.conversation.status ~= 'idle' and answer.conversation.status ~= 'queued' then
+    local last = M.sorted(conversation)
+    conversation.run = conversation.run or (#last > 0 and last[#last].runId or nil)
+  end
+  for _, stream in ipairs(answer.streams) do
+    M.streamed(conversation, stream)
+  end
+  transcript().redraw(conversation)
+end
+
+--- What came before the first page, page by page, until all of it is there.
+function M.older(link, conversation, cursor)
+  local params = { conversationId = conversation.id, cursor = cursor, limit = 1000 }
+  client.request(link, 'agent/conversation/items', params, function(answer)
+    local new = {}
+    for _, item in ipairs(answer.items) do
+      if not conversation.items[item.id] then
+        conversation.items[item.id] = item
+        new[#new + 1] = item
+      end
+    end
+    transcript().older(conversation, new)
+    if answer.olderCursor and #new > 0 then
+      M.older(link, conversation, answer.olderCursor)
+    end
+  end, function() end)
+end
+
+function M.sorted(conversation)
+  local items = vim.tbl_values(conversation.items)
+  table.sort(items, function(one, other)
+    return one.ord < other.ord
+  end)
+  return items
+end
+
+--- A link with a daemon that is new to it: everything of its workspace is followed again.
+function M.on_link(link)
+  for id, conversation in pairs(state.conversations) do
+    if conversation.root == link.root then
+      M.attach(link, id)
+    end
+  end
+  client.request(link, 'agent/conversation/list', { workspace = vim.uri_from_fname(link.root) }, function(answer)
+    M.on_summaries(answer.conversations)
+  end, function() end)
+end
+
+function M.resync(id)
+  local conversation = state.conversations[id]
+  local link = conversation and client.link(conversation.root)
+  if conversation and link then
+    M.attach(link, id)
+  end
+end
+
+function M.on_summaries(summaries, deleted)
+  for _, summary in ipairs(summaries or {}) do
+    state.summaries[summary.id] = summary
+    local conversation = state.conversations[summary.id]
+    if conversation then
+      conversation.about = vim.tbl_extend('force', conversation.about, summary)
+      transcript().headed(conversation)
+    end
+  end
+  for _, id in ipairs(deleted or {}) do
+    state.summaries[id] = nil
+    state.conversations[id] = nil
+    for root, current in pairs(state.current) do
+      state.current[root] = current ~= id and current or nil
+    end
+  end
+  require('agent_ls.status').changed()
+end
+
+function M.on_events(params)
+  local conversation = state.conversations[params.conversationId]
+  if not conversation or not conversation.attached then
+    return
+  end
+  for _, event in ipairs(params.events) do
+    if event.seq > conversation.seq + 1 then
+      return M.resync(conversation.id)
+    elseif event.seq == conversation.seq + 1 then
+      conversation.seq = event.seq
+      M.event(conversation, event)
+    end
+  end
+end
+
+function M.event(conversation, event)
+  local kind, entity = event.kind, event.entity
+  if kind == 'item' then
+    conversation.items[entity.id] = entity
+    if entity.status ~= 'running' then
+      conversation.streams[entity.id] = nil
+    end
+    transcript().item(conversation, entity)
+  elseif kind == 'request' then
+    conversation.requests[entity.id] = entity
+    local item = conversation.items[entity.itemId]
+    if item then
+      transcript().item(conversation, item)
+    end
+  elseif kind == 'run' then
+    M.run(conversation, entity)
+  elseif kind == 'attempt' then
+    M.in_flight_is_over(conversation)
+  elseif kind == 'conversation' then
+    conversation.about = vim.tbl_extend('force', conversation.about, entity)
+    transcript().headed(conversation)
+  end
+end
+
+function M.run(conversation, run)
+  local queue = vim.tbl_filter(function(other)
+    return other.id ~= run.id
+  end, conversation.queue)
+  if run.status == 'queued' then
+    queue[#queue + 1] = run
+    table.sort(queue, function(one, other)
+      return (one.position or one.ordinal) < (other.position or other.ordinal)
+    end)
+  end
+  conversation.queue = queue
+  if OPEN[run.status] then
+    conversation.run = run.id
+  elseif conversation.run == run.id then
+    conversation.run = nil
+    M.in_flight_is_over(conversation)
+    require('agent_ls.status').fire('AgentLsEnded', { run = run.id, status = run.status })
+  end
+  transcript().queue(conversation)
+end
+
+--- A step was committed or given up: text in flight that is not an item by now is void.
+function M.in_flight_is_over(conversation)
+  for id in pairs(conversation.streams) do
+    if not conversation.items[id] then
+      conversation.streams[id] = nil
+      transcript().gone(conversation, id)
+    end
+  end
+end
+
+--- A frame of text in flight, or all of it so far. Returns what is new of it.
+function M.streamed(conversation, part)
+  local stream = conversation.streams[part.itemId]
+  if not stream then
+    conversation.streamed = conversation.streamed + 1
+    stream = { text = '', phase = part.phase or 'answering', place = conversation.streamed }
+    conversation.streams[part.itemId] = stream
+  end
+  if type(part.output) == 'string' then
+    stream.output = (stream.output or '') .. part.output
+  elseif type(part.text) == 'string' then
+    stream.text = part.text
+  elseif type(part.delta) == 'string' then
+    stream.text = stream.text .. part.delta
+    return part.delta
+  end
+end
+
+function M.on_stream(params)
+  local conversation = state.conversations[params.conversationId]
+  if conversation and conversation.attached then
+    local settled = conversation.items[params.itemId]
+    if not settled or settled.status == 'running' or settled.status == 'pending' then
+      local delta = M.streamed(conversation, params)
+      transcript().stream(conversation, params.itemId, delta)
+    end
+  end
+end
+
+--- The transcript's buffer was read by its name: `:edit`, or a saved arrangement of windows.
+function M.open_by_name(buf, name)
+  local id = name:match('^agent%-ls://conversation/(.+)$')
+  local known = id and state.conversations[id]
+  if known then
+    return transcript().adopt(known, buf)
+  end
+  client.ensure(client.here(), function(link, trouble)
+    if not link then
+      return client.say(trouble)
+    end
+    M.attach(link, id, function(conversation)
+      transcript().adopt(conversation, buf)
+    end)
+  end)
+end
+
+return M

@@ -1,0 +1,247 @@
+-- Items as lines of the transcript. Pure: takes items as they came from the daemon.
+--
+-- The first sign of a line says what it is; colours (syntax/agent-ls.vim) and folds follow from it alone, so that a
+-- transcript of any length opens at once. Text of others never begins with one of these signs (`plain`).
+
+local card = require('agent_ls.card')
+local text = require('agent_ls.text')
+
+local M = {}
+
+M.SIGN = {
+  user = '▌',
+  queued = '▏',
+  pending = '○',
+  running = '◐',
+  completed = '●',
+  failed = '✗',
+  cancelled = '⊘',
+  interrupted = '⊘',
+  thought = '◌',
+  notice = '▲',
+  card = '┃',
+  output = '│',
+  diff = '┆',
+  thinking = '┊',
+}
+local LONGEST_BODY = 400
+local RUNNING_BODY = 100
+
+local marks = {}
+for _, sign in pairs(M.SIGN) do
+  marks[sign] = true
+end
+
+local function first_char(line)
+  return line:match('^[\194-\244][\128-\191]*')
+end
+
+--- A line of the model as it may stand at the beginning of a line.
+function M.plain(line)
+  return marks[first_char(line) or ''] and ' ' .. line or line
+end
+
+local function prefixed(sign, lines, into)
+  for _, line in ipairs(lines) do
+    into[#into + 1] = line == '' and sign or sign .. ' ' .. line
+  end
+  return into
+end
+
+function M.prose(said)
+  local lines = text.lines(text.prose(said))
+  for place, line in ipairs(lines) do
+    lines[place] = M.plain(line)
+  end
+  return lines
+end
+
+local function shortened(lines, limit, tail)
+  if #lines <= limit then
+    return lines
+  end
+  local hidden = ('… %d more lines'):format(#lines - limit)
+  if tail then
+    return vim.list_extend({ hidden .. ' above' }, vim.list_slice(lines, #lines - limit + 1))
+  end
+  return vim.list_extend(vim.list_slice(lines, 1, limit), { hidden .. ' below' })
+end
+
+--- `read hello.py`, `$ make test`: what a person would call it.
+local function call_title(payload)
+  local given = type(payload.input) == 'table' and payload.input or {}
+  if type(given.command) == 'string' then
+    return '$ ' .. text.one_line(given.command, 100)
+  end
+  local target = given.path or given.pattern or given.url
+  if type(target) == 'string' then
+    return text.one_line(('%s %s'):format(payload.tool, target), 100)
+  end
+  return text.one_line(payload.title or payload.tool or 'tool', 100)
+end
+
+--- `allowed by ann in neovim`
+function M.decided(verb, by, place)
+  return verb
+    .. (by and ' by ' .. text.one_line(by) or '')
+    .. (place and ' in ' .. text.one_line(place) or '')
+end
+
+local function count(diff)
+  local added, removed = 0, 0
+  for line in vim.gsplit(diff, '\n', { plain = true }) do
+    if line:find('^%+') and not line:find('^%+%+%+') then
+      added = added + 1
+    elseif line:find('^%-') and not line:find('^%-%-%-') then
+      removed = removed + 1
+    end
+  end
+  return ('+%d -%d'):format(added, removed)
+end
+
+local function outcome(payload, request, output)
+  local parts = {}
+  if payload.state == 'awaiting_approval' then
+    parts[1] = request and ('waits for you: #%d'):format(request.number) or 'waits for you'
+  elseif payload.state == 'denied' then
+    parts[1] = M.decided('denied', payload.decidedBy, payload.decidedFrom)
+  elseif payload.decidedBy and payload.decidedFrom then
+    parts[1] = M.decided('allowed', payload.decidedBy, payload.decidedFrom)
+  end
+  local result = type(payload.result) == 'table' and payload.result or {}
+  if result.status and result.status ~= 'ok' and result.status ~= 'denied' then
+    parts[#parts + 1] = (result.status:gsub('_', ' '))
+  end
+  if result.exitCode and result.exitCode ~= 0 then
+    parts[#parts + 1] = ('exit %d'):format(result.exitCode)
+  end
+  if #output > 0 then
+    parts[#parts + 1] = #output == 1 and '1 line' or ('%d lines'):format(#output)
+  end
+  return #parts > 0 and '  · ' .. table.concat(parts, ' · ') or ''
+end
+
+local function call(item, known)
+  local payload = item.payload or {}
+  local result = type(payload.result) == 'table' and payload.result or {}
+  local said = result.output or known.output or ''
+  local output = said:find('%S') and text.lines(text.named(said)) or {}
+  local diff = payload.diff or ''
+  local shown_diff = diff ~= '' and (not result.status or result.status == 'ok')
+  if shown_diff then
+    output = {}
+  end
+  local sign = M.SIGN[item.status] or M.SIGN.pending
+  local changes = diff ~= '' and '  ' .. count(diff) or ''
+  local lines = { ('%s %s%s%s'):format(sign, call_title(payload), changes, outcome(payload, known.request, output)) }
+  if payload.state == 'awaiting_approval' and known.request then
+    for _, line in ipairs(card.lines(known.request)) do
+      prefixed(M.SIGN.card, { line[1] }, lines)
+    end
+    return lines
+  end
+  if shown_diff then
+    for _, line in ipairs(card.diff(diff)) do
+      prefixed(M.SIGN.diff, { line[1] }, lines)
+    end
+    return lines
+  end
+  local whole = type(payload.input) == 'table' and payload.input.command
+  if type(whole) == 'string' and (whole:find('\n') or #whole > 100) then
+    prefixed(M.SIGN.output, vim.split('$ ' .. text.escaped(whole), '\n', { plain = true }), lines)
+  end
+  local running = not result.status
+  return prefixed(
+    M.SIGN.output,
+    shortened(output, running and RUNNING_BODY or LONGEST_BODY, running or item.kind == 'command'),
+    lines
+  )
+end
+
+function M.blocks(content)
+  local lines = {}
+  for _, block in ipairs(content or {}) do
+    if block.type == 'text' then
+      vim.list_extend(lines, text.lines(text.prose(block.text or '')))
+    elseif block.type == 'file' then
+      lines[#lines + 1] = '@' .. text.one_line(text.path(block.uri or ''))
+    else
+      lines[#lines + 1] = ('[%s]'):format(text.one_line(block.type or '?'))
+    end
+  end
+  return lines
+end
+
+local function user(payload)
+  local lines = M.blocks(payload.content)
+  for _, item in ipairs(payload.context or {}) do
+    local place = item.uri and text.one_line(text.path(item.uri)) or item.type
+    local range = type(item.range) == 'table' and item.range or nil
+    local from = range and (':%d-%d'):format(range.start.line + 1, range['end'].line + 1) or ''
+    lines[#lines + 1] = ('with %s%s'):format(place, from)
+  end
+  return prefixed(M.SIGN.user, lines, {})
+end
+
+function M.thought(said)
+  local lines = text.lines(text.prose(said))
+  local head = ('%s Thought  · %s'):format(M.SIGN.thought, #lines == 1 and '1 line' or #lines .. ' lines')
+  return prefixed(M.SIGN.thinking, lines, { head })
+end
+
+local function notice(payload)
+  local lines = { ('%s %s'):format(M.SIGN.notice, text.one_line(payload.message or '', 500)) }
+  if type(payload.hint) == 'string' and payload.hint ~= '' then
+    lines[2] = ('%s %s'):format(M.SIGN.notice, text.one_line(payload.hint, 500))
+  end
+  return lines
+end
+
+local function todo(payload)
+  local lines = {}
+  for _, step in ipairs(payload.steps or {}) do
+    local done = step.status == 'completed' or step.status == 'done'
+    lines[#lines + 1] = ('- [%s] %s'):format(done and 'x' or ' ', text.one_line(step.text or ''))
+  end
+  return lines
+end
+
+--- The lines of an item, and whether blank lines belong around it (`text`) or not (`call`).
+---@param item table
+---@param known? { request?: table, output?: string } what is known beside the item
+---@return string[] lines
+---@return 'text'|'call' group
+function M.item(item, known)
+  local payload = item.payload or {}
+  local kind = item.kind
+  if kind == 'user_message' then
+    return user(payload), 'text'
+  elseif kind == 'assistant_message' then
+    local said = payload.text or ''
+    return said:find('%S') and M.prose(said) or {}, 'text'
+  elseif kind == 'reasoning' then
+    local said = payload.text or ''
+    return said:find('%S') and M.thought(said) or {}, 'call'
+  elseif kind == 'tool_call' or kind == 'command' or kind == 'file_change' then
+    return call(item, known or {}), 'call'
+  elseif kind == 'notice' or kind == 'error' then
+    return notice(payload), 'text'
+  elseif kind == 'interrupt' then
+    return { ('%s %s.'):format(M.SIGN.notice, M.decided('Stopped', payload.by, payload.from)) }, 'text'
+  elseif kind == 'todo_list' then
+    return todo(payload), 'text'
+  end
+  return {}, 'text'
+end
+
+--- Messages that wait for their turn.
+function M.queue(runs)
+  local lines = {}
+  for _, run in ipairs(runs) do
+    prefixed(M.SIGN.queued, M.blocks(run.content), lines)
+    lines[#lines] = lines[#lines] .. '  · queued'
+  end
+  return lines
+end
+
+return M

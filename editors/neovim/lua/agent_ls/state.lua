@@ -1,0 +1,37 @@
+-- Everything that this Neovim knows, in one table; the other modules keep nothing.
+
+---@class agent_ls.Link
+---@field id integer the LSP client
+---@field root string
+---@field hello? table what the daemon said of itself
+---@field began integer milliseconds
+
+---@class agent_ls.Held
+---@field request table as the daemon sent it
+---@field root string the workspace whose link said so
+---@field since? integer when this card, with this digest, was first on the screen
+
+return {
+  ---@type table<integer, agent_ls.Link> by client
+  links = {},
+  ---@type table<string, fun(link?: agent_ls.Link, trouble?: string)[]> who waits for a link, by root
+  waiting = {},
+  ---@type table<string, integer> starts that came to nothing, by root
+  failed = {},
+  ---@type table<string, agent_ls.Conversation> by id
+  conversations = {},
+  ---@type table<string, string> the conversation that `:Agent` speaks of, by root
+  current = {},
+  ---@type table<string, table> summaries, by id
+  summaries = {},
+  ---@type table<string, agent_ls.Held> what waits for the person, by request
+  requests = {},
+  ---@type integer what waits in the whole daemon
+  pending = 0,
+  ---@type integer? the file that the person was in last
+  last_file = nil,
+  ---@type table<integer, table> when the disk was last read or written, by buffer
+  disk = {},
+  ---@type table<string, boolean> sentences that are said once
+  said = {},
+}

@@ -1,0 +1,316 @@
+-- Transcripts in buffers and windows: which conversation is shown where, and what of it is drawn when.
+--
+-- Owns the buffer `agent-ls://conversation/ID`, its windows and the joining of frames into one write. Does not own
+-- lines (render) nor how they are written (view). A window opens only by a command of the person, and without focus.
+
+local config = require('agent_ls.config')
+local render = require('agent_ls.render')
+local state = require('agent_ls.state')
+local view = require('agent_ls.view')
+
+local M = {}
+
+local IN_FLIGHT = 2 ^ 50
+local LAST = 2 ^ 52
+
+---@type table<string, agent_ls.View>
+local views = {}
+---@type table<string, table<string, string[]>> frames that are not drawn yet, by conversation and item
+local undrawn = {}
+local drawing = false
+
+local function shown(conversation)
+  local found = views[conversation.id]
+  if found and vim.api.nvim_buf_is_loaded(found.buf) then
+    if not found:valid() then
+      M.redraw(conversation)
+    end
+    return found
+  end
+  views[conversation.id] = nil
+end
+
+local function head(conversation)
+  local title = conversation.about.title
+  title = type(title) == 'string' and title ~= '' and title or 'New conversation'
+  return '# ' .. require('agent_ls.text').one_line(title, 100)
+end
+
+local function known_of(conversation, item)
+  local payload = item.payload or {}
+  local stream = conversation.streams[item.id]
+  return { request = payload.requestId and conversation.requests[payload.requestId], output = stream and stream.output }
+end
+
+local function stream_lines(stream)
+  if stream.phase == 'thinking' then
+    return render.thought(stream.text), 'call'
+  end
+  return render.prose(stream.text), 'text'
+end
+
+local function entry_of(conversation, item)
+  local lines, group = render.item(item, known_of(conversation, item))
+  return { id = item.id, ord = item.ord, lines = lines, group = group }
+end
+
+--- All of it, as after an attach.
+function M.redraw(conversation)
+  local found = views[conversation.id]
+  if not found or not vim.api.nvim_buf_is_loaded(found.buf) then
+    return
+  end
+  undrawn[conversation.id] = nil
+  local keep = found:valid()
+  if not keep then
+    found = view.new(found.buf, head(conversation))
+    views[conversation.id] = found
+  end
+  local entries = {}
+  for _, item in ipairs(require('agent_ls.conversation').sorted(conversation)) do
+    entries[#entries + 1] = entry_of(conversation, item)
+  end
+  found:load(entries)
+  for id, stream in pairs(conversation.streams) do
+    if not conversation.items[id] then
+      local lines, group = stream_lines(stream)
+      found:put(id, IN_FLIGHT + stream.place, lines, group)
+    end
+  end
+  M.headed(conversation)
+  M.queue(conversation)
+end
+
+function M.older(conversation, items)
+  local found = shown(conversation)
+  if found then
+    local entries = {}
+    table.sort(items, function(one, other)
+      return one.ord < other.ord
+    end)
+    for _, item in ipairs(items) do
+      entries[#entries + 1] = entry_of(conversation, item)
+    end
+    found:load(entries, true)
+  end
+end
+
+function M.headed(conversation)
+  local found = shown(conversation)
+  if found then
+    found:put('@head', -1, { head(conversation) }, 'text')
+  end
+end
+
+function M.item(conversation, item)
+  local found = shown(conversation)
+  if found then
+    if undrawn[conversation.id] then
+      undrawn[conversation.id][item.id] = nil
+    end
+    local entry = entry_of(conversation, item)
+    found:put(entry.id, entry.ord, entry.lines, entry.group)
+  end
+end
+
+function M.queue(conversation)
+  local found = shown(conversation)
+  if found then
+    found:put('@queue', LAST, render.queue(conversation.queue), 'text')
+  end
+end
+
+function M.gone(conversation, id)
+  local found = shown(conversation)
+  if found then
+    (undrawn[conversation.id] or {})[id] = nil
+    found:remove(id)
+  end
+end
+
+--- Text in flight went on. Frames that come together are written together.
+function M.stream(conversation, id, delta)
+  local frames = undrawn[conversation.id] or {}
+  undrawn[conversation.id] = frames
+  frames[id] = frames[id] or {}
+  table.insert(frames[id], delta)
+  if not drawing then
+    drawing = true
+    vim.schedule(M.draw_frames)
+  end
+end
+
+function M.draw_frames()
+  drawing = false
+  local frames = undrawn
+  undrawn = {}
+  for known, items in pairs(frames) do
+    local conversation = state.conversations[known]
+    local found = conversation and shown(conversation)
+    for id, deltas in pairs(found and items or {}) do
+      local stream, item = conversation.streams[id], conversation.items[id]
+      if stream and item then
+        M.item(conversation, item)
+      elseif stream then
+        M.draw_stream(found, id, stream, table.concat(deltas))
+      end
+    end
+  end
+end
+
+function M.draw_stream(found, id, stream, delta)
+  local entry = found.by_id[id]
+  local simple = delta ~= '' and stream.phase == 'answering' and entry and #entry.lines > 0
+  -- Trailing blank is not drawn until more follows, so only text that goes on in a line can simply be added.
+  local pieces = simple and M.pieces(entry, stream, delta)
+  if pieces then
+    found:append(id, pieces)
+  else
+    local lines, group = stream_lines(stream)
+    if #lines > 1 or lines[1] ~= '' then
+      found:put(id, IN_FLIGHT + stream.place, lines, group)
+    end
+  end
+end
+
+--- What to add at the end so that it is as if drawn anew; nil where it has to be drawn anew.
+function M.pieces(entry, stream, delta)
+  local before = stream.text:sub(1, #stream.text - #delta)
+  if before:find('%s$') or delta:find('%s$') then
+    return nil
+  end
+  local pieces = vim.split(require('agent_ls.text').prose(delta), '\n', { plain = true })
+  for place = 2, #pieces do
+    pieces[place] = render.plain(pieces[place])
+  end
+  return entry.lines[#entry.lines] ~= '' and pieces or nil
+end
+
+local function dress_window(window)
+  local options = {
+    wrap = true,
+    linebreak = true,
+    breakindent = true,
+    number = false,
+    relativenumber = false,
+    signcolumn = 'no',
+    foldcolumn = '0',
+    list = false,
+    spell = false,
+    cursorline = false,
+    foldmethod = 'expr',
+    foldexpr = "v:lua.require'agent_ls.transcript'.fold(v:lnum)",
+    foldtext = '',
+    foldlevel = config.options.folded and 0 or 9,
+    foldenable = true,
+    fillchars = 'fold: ,eob: ',
+    winbar = "%{%v:lua.require'agent_ls.transcript'.winbar()%}",
+  }
+  for name, value in pairs(options) do
+    vim.api.nvim_set_option_value(name, value, { scope = 'local', win = window })
+  end
+end
+
+--- What the call's line says stays to be seen, what is beneath it folds away.
+function M.fold(row)
+  local line = vim.fn.getline(row)
+  local sign = line:match('^[\194-\244][\128-\191]*')
+  if not sign then
+    return '0'
+  end
+  local s = render.SIGN
+  if sign == s.output or sign == s.diff or sign == s.thinking then
+    return '1'
+  end
+  local begins = sign == s.completed or sign == s.failed or sign == s.running or sign == s.cancelled
+  return (begins or sign == s.thought) and '>1' or '0'
+end
+
+function M.winbar()
+  local conversation = require('agent_ls.conversation').of_buffer(vim.api.nvim_win_get_buf(vim.g.statusline_winid or 0))
+  if not conversation then
+    return ''
+  end
+  local about = conversation.about
+  local status = about.status == 'waiting' and 'waits for you' or about.status or ''
+  local model = type(about.model) == 'string' and about.model or ''
+  return (' agent  %s  %%=%s '):format(status:gsub('%%', '%%%%'), model:gsub('%%', '%%%%'))
+end
+
+--- The conversation's buffer, made at its first use.
+function M.buffer(conversation)
+  local found = views[conversation.id]
+  if found and vim.api.nvim_buf_is_loaded(found.buf) then
+    return found.buf
+  end
+  local name = 'agent-ls://conversation/' .. conversation.id
+  local old = vim.fn.bufnr('^' .. name .. '$')
+  if old > 0 then
+    vim.api.nvim_buf_delete(old, { force = true })
+  end
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_name(buf, name)
+  return M.adopt(conversation, buf)
+end
+
+--- The conversation is drawn into this buffer from now on.
+function M.adopt(conversation, buf)
+  local options = { buftype = 'nofile', bufhidden = 'hide', swapfile = false, undolevels = -1, buflisted = false }
+  for name, value in pairs(options) do
+    vim.bo[buf][name] = value
+  end
+  views[conversation.id] = view.new(buf, head(conversation))
+  M.redraw(conversation)
+  vim.bo[buf].filetype = 'agent-ls'
+  vim.keymap.set('n', 'q', '<Cmd>Agent<CR>', { buffer = buf, desc = 'Close the transcript' })
+  return buf
+end
+
+--- Windows of this tab page that show a transcript.
+function M.windows()
+  return vim.tbl_filter(function(window)
+    local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(window))
+    return name:find('^agent%-ls://conversation/') ~= nil
+  end, vim.api.nvim_tabpage_list_wins(0))
+end
+
+--- Shows a conversation, in the window that shows one already if there is one. The cursor stays where it is.
+function M.open(conversation)
+  local buf = M.buffer(conversation)
+  local window = M.windows()[1]
+  if window then
+    vim.api.nvim_win_set_buf(window, buf)
+  else
+    local beside = vim.o.columns >= config.options.beside_from
+    window = vim.api.nvim_open_win(buf, false, {
+      split = beside and 'right' or 'below',
+      win = -1,
+      width = beside and math.floor(vim.o.columns * 0.45) or nil,
+      height = not beside and math.floor(vim.o.lines * 0.45) or nil,
+    })
+  end
+  dress_window(window)
+  vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(buf), 0 })
+end
+
+function M.close()
+  for _, window in ipairs(M.windows()) do
+    if #vim.api.nvim_tabpage_list_wins(0) > 1 then
+      vim.api.nvim_win_close(window, false)
+    end
+  end
+end
+
+--- Folds are not kept up while somebody types: afterwards they are made again, open ones stay open.
+function M.refold()
+  for _, window in ipairs(M.windows()) do
+    vim.api.nvim_set_option_value('foldmethod', 'expr', { scope = 'local', win = window })
+  end
+end
+
+---@return agent_ls.View?
+function M.view(conversation)
+  return shown(conversation)
+end
+
+return M
