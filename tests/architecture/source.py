@@ -16,9 +16,7 @@ NOT_OURS = frozenset({"node_modules", "__pycache__", "build", "dist", "out", "ve
 
 def python_files(*roots: str) -> list[Path]:
     wanted = roots or PYTHON_ROOTS
-    return sorted(
-        path for path in all_files() if path.suffix == ".py" and relative(path).split("/")[0] in wanted
-    )
+    return sorted(path for path in all_files() if path.suffix == ".py" and relative(path).split("/")[0] in wanted)
 
 
 @cache
@@ -37,7 +35,5 @@ def relative(path: Path) -> str:
 
 def _walk() -> Iterator[Path]:
     for directory, names, files in os.walk(ROOT):
-        names[:] = [
-            name for name in names if name not in NOT_OURS and (name == ".ci" or not name.startswith("."))
-        ]
+        names[:] = [name for name in names if name not in NOT_OURS and (name == ".ci" or not name.startswith("."))]
         yield from (Path(directory, name) for name in files)

@@ -7,9 +7,7 @@ from tests.architecture.source import python_files, relative, tree
 
 def test_every_module_says_what_it_owns() -> None:
     silent = [
-        relative(path)
-        for path in python_files()
-        if path.name != "__init__.py" and not ast.get_docstring(tree(path))
+        relative(path) for path in python_files() if path.name != "__init__.py" and not ast.get_docstring(tree(path))
     ]
     assert silent == []
 

@@ -9,9 +9,7 @@ CLOCKS = ("time", "asyncio", "anyio", "trio")
 
 
 def test_no_test_sleeps() -> None:
-    sleeps = [
-        f"{relative(path)}:{line}" for path in python_files("tests") for line in sleep_lines(tree(path))
-    ]
+    sleeps = [f"{relative(path)}:{line}" for path in python_files("tests") for line in sleep_lines(tree(path))]
     assert sleeps == []
 
 
@@ -54,7 +52,5 @@ def _imported(module: ast.Module) -> tuple[set[str], set[str]]:
         if isinstance(node, ast.Import):
             modules |= {name.asname or name.name for name in node.names if name.name in CLOCKS}
         elif isinstance(node, ast.ImportFrom) and node.module in CLOCKS:
-            functions |= {
-                name.asname or name.name for name in node.names if name.name in {"sleep", "sleep_until"}
-            }
+            functions |= {name.asname or name.name for name in node.names if name.name in {"sleep", "sleep_until"}}
     return modules, functions

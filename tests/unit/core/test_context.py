@@ -1,5 +1,7 @@
 """What a model is sent: every call with its one result, no empty text, never two turns of the person in a row."""
 
+from typing import Any
+
 import pytest
 
 from agent_ls.core.attempt import AttemptFact
@@ -142,3 +144,12 @@ def test_images_of_a_result_go_with_it() -> None:
     picture = (Block(type="image", mime_type="image/png", data="aGk="),)
     finish(world, item.id, ToolResult(status=ResultStatus.OK, output="a picture", images=picture))
     assert sent(world)[-1] == ResultsTurn((ResultPart(item.call.call_id, "a picture", images=picture),))
+
+
+@pytest.mark.parametrize(
+    "shape", [{}, {"start": None}, {"start": 5}, {"start": {"line": "x"}}, {"start": {"line": None}}]
+)
+def test_an_attachment_with_an_odd_range_is_sent_without_it(shape: dict[str, Any]) -> None:
+    attached = ContextItem(type="file", uri="file:///a", range=shape, text="x")
+    said = UserMessage(content=(Block(type="text", text="see"),), context=(attached,))
+    assert user_blocks(said)[1:] == (Block(type="text", text="[file file:///a]\nx"),)

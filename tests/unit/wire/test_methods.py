@@ -1,5 +1,7 @@
 """Parameters are read strictly, refused with a sentence, and unknown fields do no harm."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,11 @@ from agent_ls.core.request import Decision
 from agent_ls.wire import models
 from agent_ls.wire.methods import CLIENT_NOTIFICATIONS, METHODS, NOTIFICATIONS, SERVER_REQUESTS
 
+END = {"line": 3, "character": 0}
+DEEP: Any = {}
+for _ in range(70):
+    DEEP = {"a": DEEP}
+RESPOND = {"commandId": "k", "requestId": "c.r1.q1", "digest": "d", "decision": "allow"}
 SEND = {"commandId": "k", "conversationId": "c", "content": [{"type": "text", "text": "hi"}]}
 
 
@@ -49,6 +56,23 @@ def test_no_parameters_are_an_empty_object() -> None:
             {**SEND, "dispatch": "later"},
             "`dispatch` must be one of `auto`, `queue`, `steer`, `restart`, `start`.",
         ),
+        *[
+            (
+                "agent/message/send",
+                {**SEND, "context": [{"type": "file", "range": shape}]},
+                "`context[0]`: `range` must be {start: {line, character}, end: {line, character}}.",
+            )
+            for shape in ({}, {"start": None}, {"start": {"line": "x", "character": 0}, "end": END}, {"start": END})
+        ],
+        (
+            "agent/message/send",
+            {**SEND, "context": [{"type": "file", "data": DEEP}]},
+            "`context[0]`: it is nested more than 64 levels deep.",
+        ),
+        *[
+            ("agent/request/respond", {**RESPOND, name: DEEP}, f"`{name}`: it is nested more than 64 levels deep.")
+            for name in ("answers", "input")
+        ],
         (
             "agent/queue/update",
             {"commandId": "k", "conversationId": "c", "op": "remove"},
