@@ -54,6 +54,14 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "A daemon that is stopped ends what it began and says so; the next one goes on. One that nobody uses ends.",
         ("tests/crash/test_stop_daemon.py",),
     ),
+    "hostile.arguments": Requirement(
+        "Arguments of any size, depth or spelling cost little, are told as an error and harm no later request.",
+        (f"{_CONTEXT}::test_calls_with_monstrous_arguments_are_errors_that_cost_little_and_harm_no_later_request",),
+    ),
+    "hostile.delete": Requirement(
+        "A conversation is deleted in its turn, never from under a run; the same command twice says the same.",
+        ("tests/protocol/test_deleting.py",),
+    ),
     "spine.two-clients": Requirement(
         "Two clients on one conversation: same items in the same order; the first answer decides, the second, "
         "different one gets `already_decided` with who.",
@@ -134,6 +142,12 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             f"{_CONTEXT}::test_text_that_shows_a_call_runs_nothing",
         ),
     ),
+    "case.B23": Requirement(
+        "A window that comes late, or back, is shown what waits from state, not from events that it missed.",
+        (
+            "tests/protocol/test_plain_lsp.py::test_what_waits_is_marked_in_a_window_that_comes_late_and_again_for_a_new_daemon",
+        ),
+    ),
     "case.B25": Requirement(
         "Decisions of a batch that were taken before a restart are kept; the batch goes to the model as a whole.",
         (f"{_CRASH}::test_decisions_taken_before_it_are_kept_and_the_rest_is_still_asked",),
@@ -151,6 +165,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             f"{_CONTEXT}::test_stopped_while_a_command_runs_the_model_is_told_that_it_may_have_had_effects",
             f"{_CONTEXT}::test_stopped_in_mid_stream_the_text_so_far_stays_and_the_next_message_is_taken",
         ),
+    ),
+    "editor.approvals": Requirement(
+        "In an editor without a plugin an approval is a diagnostic, its answers are code actions, hover and Show say all "
+        "of it; it takes no keyboard, and what could not have been read decides nothing.",
+        ("tests/protocol/test_plain_lsp.py",),
     ),
     "editor.documents": Requirement(
         "Reads see unsaved text; an edit of an open file goes through its window in one step, is verified by what the "

@@ -117,8 +117,8 @@ def _result_part(call: Call) -> ResultPart:
 
 def _attached(item: ContextItem) -> str:
     where = f" {item.uri}" if item.uri else ""
-    if item.range is not None:
-        start = item.range.get("start", {})
-        where += f" from line {int(start.get('line', 0)) + 1}"
+    match item.range:
+        case {"start": {"line": int(line)}}:
+            where += f" from line {line + 1}"
     body = item.text if item.text is not None else ("" if item.data is None else str(item.data))
     return f"[{item.type}{where}]\n{body}".strip()

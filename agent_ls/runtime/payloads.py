@@ -8,6 +8,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 
 from agent_ls.core.items import Block, Call, ToolResult
@@ -42,6 +43,12 @@ async def shrink_call(call: Call, keep: Keep) -> Call:
     if len(whole) <= INPUT_LIMIT:
         return call
     return replace(call, input=_shorten(call.input), input_blob=await keep(whole.encode()))
+
+
+def shorten_call(call: Call) -> Call:
+    """A call that makes no sense is never run and never seen whole again: its beginning is enough for everybody."""
+    whole = json.dumps(call.input, ensure_ascii=False)
+    return call if len(whole) <= INPUT_LIMIT else replace(call, input=_shorten(call.input))
 
 
 async def whole_input(call: Call, fetch: Fetch) -> dict[str, Any] | None:
@@ -137,7 +144,7 @@ def _shorten(value: Any) -> Any:
         case str() if len(value) > 4096:
             return f"{value[:2048]}\n… ({len(value) - 2048:,} more characters)"
         case dict():
-            return {key: _shorten(held) for key, held in value.items()}
+            return {key[:200]: _shorten(held) for key, held in islice(value.items(), 200)}
         case list():
             return [_shorten(held) for held in value[:200]]
         case _:

@@ -5,6 +5,7 @@ themselves are core.policy; what a call would touch is the tool's to say.
 """
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from agent_ls.core.attempt import Attempt
 from agent_ls.core.conversation import Mode
 from agent_ls.core.items import Call, ItemKind
 from agent_ls.core.messages import CallPart, Reply, Stop
+from agent_ls.core.nesting import DEEPEST, too_deep
 from agent_ls.core.policy import Proposal, judge, offers
 from agent_ls.core.request import Option
 from agent_ls.core.rules import Rule
@@ -24,7 +26,7 @@ from agent_ls.core.step import Triage, TriageVerdict
 from agent_ls.ports.tools import Invalid, Prepared, Tool
 from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
-from agent_ls.runtime.payloads import shrink_call
+from agent_ls.runtime.payloads import shorten_call, shrink_call
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
 
@@ -87,21 +89,23 @@ class Triager:
         root = os.path.realpath(self._actor.state.root)
         proposed = proposal(prepared, self._services, root=root, mode=conversation.mode, trusted=conversation.trusted)
         verdict = judge(proposed, rules)
-        more: dict[str, Any] = {}
-        if verdict.kind == "ask":
+        kind, more = TriageVerdict(verdict.kind), dict[str, Any]()
+        if prepared.questions and kind is not TriageVerdict.DENY:
+            kind, more = TriageVerdict.ASK, {"title": prepared.title, "questions": prepared.questions}
+        elif kind is TriageVerdict.ASK:
             more = {"title": prepared.title, "card": prepared.card, "options": offered(proposed, rules)}
         return Triage(
             part=index,
             kind=tool.kind,
             call=call,
-            verdict=TriageVerdict(verdict.kind),
+            verdict=kind,
             rule=verdict.rule,
             text=verdict.reason,
             **more,
         )
 
     def _invalid(self, index: int, call: Call, text: str, *, kind: ItemKind = ItemKind.TOOL_CALL) -> Triage:
-        return Triage(part=index, kind=kind, call=call, verdict=TriageVerdict.INVALID, text=text)
+        return Triage(part=index, kind=kind, call=shorten_call(call), verdict=TriageVerdict.INVALID, text=text)
 
     def _unknown(self, name: str) -> str:
         offered = ", ".join(sorted(self._services.toolbox.tools))
@@ -134,12 +138,22 @@ def parse_arguments(text: str) -> dict[str, Any] | str:
     if not text.strip():
         return {}
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
         return "they are not valid JSON"
     if not isinstance(value, dict):
         return "they have to be a JSON object"
+    if too_deep(value):
+        return f"they are nested more than {DEEPEST} levels deep"
     return value
+
+
+def _finite(text: str) -> float:
+    """Python reads `NaN` and `1e999`, which no JSON can hold when it is sent on."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def _filled(call: Call, prepared: Prepared, tool: Tool) -> Call:

@@ -22,6 +22,7 @@ from agent_ls.core.base import camel
 from agent_ls.core.conversation import Mode
 from agent_ls.core.images import sniff
 from agent_ls.core.items import Block, ContextItem
+from agent_ls.core.nesting import DEEPEST, too_deep
 from agent_ls.core.request import Decision
 
 TEXT_LIMIT: Final = 1_000_000
@@ -66,6 +67,30 @@ def _check_image(mime_type: str, data: str) -> None:
         raise ValueError(f"the image is {found}, not {mime_type}; correct `mimeType`")
 
 
+def _checked_context(item: ContextItem) -> ContextItem:
+    """It is stored as it comes and read again at every step: what cannot be used is refused here."""
+    if len(item.text or "") > TEXT_LIMIT:
+        raise ValueError(f"its text is longer than {TEXT_LIMIT:,} characters; attach a file instead")
+    if item.range is not None and not all(_is_position(item.range.get(place)) for place in ("start", "end")):
+        raise ValueError("`range` must be {start: {line, character}, end: {line, character}}")
+    _shallow(item.data)
+    return item
+
+
+def _is_position(value: Any) -> bool:
+    match value:
+        case {"line": int(line), "character": int(character)}:
+            return line >= 0 and character >= 0
+        case _:
+            return False
+
+
+def _shallow(value: Any) -> Any:
+    if too_deep(value):
+        raise ValueError(f"it is nested more than {DEEPEST} levels deep")
+    return value
+
+
 def _said(content: tuple[Block, ...]) -> tuple[Block, ...]:
     if not any(block.type != "text" or (block.text or "").strip() for block in content):
         raise ValueError("the message is empty; write at least one word")
@@ -87,7 +112,8 @@ Content = Annotated[
     Field(min_length=1, max_length=BLOCK_LIMIT),
     AfterValidator(_said),
 ]
-Context = Annotated[tuple[ContextItem, ...], Field(max_length=BLOCK_LIMIT)]
+Context = Annotated[tuple[Annotated[ContextItem, AfterValidator(_checked_context)], ...], Field(max_length=BLOCK_LIMIT)]
+Object = Annotated[dict[str, Any], AfterValidator(_shallow)]
 Dispatch = Literal["auto", "queue", "steer", "restart", "start"]
 QueueOp = Literal["edit", "remove", "move", "promote", "release", "hold"]
 Scope = Literal["once", "conversation", "workspace"]
@@ -211,9 +237,9 @@ class Respond(Command):
     decision: Decision
     scope: Scope | None = None
     option_id: Id | None = None
-    input: dict[str, Any] | None = None
+    input: Object | None = None
     reason: Prose | None = None
-    answers: Any = None
+    answers: Annotated[Any, AfterValidator(_shallow)] = None
 
 
 class OfRequest(Params):
@@ -235,7 +261,7 @@ class ExplainPermission(Params):
     """What would happen to this call, and why; seen from a conversation, or from a workspace's defaults."""
 
     tool: Text
-    input: dict[str, Any]
+    input: Object
     workspace: Uri | None = None
     conversation_id: Id | None = None
 

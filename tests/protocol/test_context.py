@@ -4,6 +4,7 @@ The scripted server checks each request as the strictest real ones do; `scene` a
 """
 
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -121,6 +122,32 @@ async def test_a_tool_that_is_not_offered_is_an_error_that_names_those_that_are(
         assert told.startswith("error: ")
         assert all(tool in told for tool in ("edit", "read", "shell", "write"))
         assert lines(home.workspace / "ran") == []
+
+
+MONSTROUS = (
+    *('{"x":' + "[" * depth + "]" * depth + "}" for depth in (100, 220, 400, 900, 50_000)),
+    json.dumps({"x": "y" * 1_000_000}),
+    json.dumps({"x": list(range(200_000))}),
+    json.dumps({f"k{n}": n for n in range(50_000)}),
+    '{"x":' + "9" * 5_000 + "}",
+    '{"x":NaN}',
+    '{"x":1e999,"y":"\\ud800\\u0000"}',
+)
+
+
+async def test_calls_with_monstrous_arguments_are_errors_that_cost_little_and_harm_no_later_request() -> None:
+    calls = [UseTool(name, arguments) for name in ("read", "nosuch") for arguments in MONSTROUS]
+    async with scene(InOrder([*map(reply, calls), say("Done.")])) as (server, home):
+        async with home.editor() as editor:
+            conversation = await editor.create(home.workspace)
+            await editor.until_ended(conversation, await editor.send(conversation, "Go."))
+            ends = [(call["payload"]["state"], call["payload"]["result"]["status"]) for call in conversation.calls]
+            assert ends == [("not_run", "error")] * len(calls)
+            assert max(len(json.dumps(event)) for event in await editor.history(conversation)) < 256 * 1024
+            await home.kill9()
+        async with home.editor() as editor:
+            assert (await editor.attach(conversation.id)).items == conversation.items
+        assert len(json.dumps(server.requests[-1].body)) < 1024 * 1024
 
 
 async def test_a_model_that_repeats_a_wrong_call_is_stopped() -> None:

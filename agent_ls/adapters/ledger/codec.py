@@ -92,9 +92,9 @@ def _dump(adapter: TypeAdapter[Any], thing: Any) -> bytes:
 
 def _json(value: Any) -> bytes:
     try:
-        return to_json(value)
+        return to_json(value, inf_nan_mode="null")
     except PydanticSerializationError:
-        return to_json(_whole(value))
+        return to_json(_whole(value), inf_nan_mode="null")
 
 
 def _whole(value: Any) -> Any:
