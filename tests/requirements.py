@@ -167,8 +167,8 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         ),
     ),
     "editor.approvals": Requirement(
-        "In an editor without a plugin an approval is a diagnostic, its answers are code actions, hover and Show say all "
-        "of it; it takes no keyboard, and what could not have been read decides nothing.",
+        "In an editor without a plugin an approval is a diagnostic, its answers are code actions, hover and Show say "
+        "all of it; it takes no keyboard, and what could not have been read decides nothing.",
         ("tests/protocol/test_plain_lsp.py",),
     ),
     "editor.documents": Requirement(

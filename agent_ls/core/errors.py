@@ -13,6 +13,7 @@ class Code(StrEnum):
     ALREADY_DECIDED = "already_decided"
     NOT_RESUMABLE = "not_resumable"
     DIGEST_MISMATCH = "digest_mismatch"
+    TOO_SOON = "too_soon"
     UNKNOWN_REQUEST = "unknown_request"
     STALE_EPOCH = "stale_epoch"
     QUEUE_HELD = "queue_held"
@@ -39,6 +40,7 @@ HINTS: Final[Mapping[Code, str]] = {
     Code.ALREADY_DECIDED: "Nothing to do: the first answer counts.",
     Code.NOT_RESUMABLE: "Send the message again.",
     Code.DIGEST_MISMATCH: "Look at the request again (`agent-ls show N`) and answer what it shows now.",
+    Code.TOO_SOON: "Read what it asks, then answer again.",
     Code.UNKNOWN_REQUEST: "`agent-ls pending` lists what waits for an answer.",
     Code.STALE_EPOCH: "Another daemon holds this conversation now; connect again.",
     Code.QUEUE_HELD: "Release the queue, or send with dispatch `start`.",
@@ -62,7 +64,14 @@ HINTS: Final[Mapping[Code, str]] = {
 }
 
 RETRYABLE: Final = frozenset(
-    {Code.CONVERSATION_BUSY, Code.RATE_LIMITED, Code.LEDGER_UNAVAILABLE, Code.DISK_FULL, Code.PROVIDER_ERROR}
+    {
+        Code.CONVERSATION_BUSY,
+        Code.TOO_SOON,
+        Code.RATE_LIMITED,
+        Code.LEDGER_UNAVAILABLE,
+        Code.DISK_FULL,
+        Code.PROVIDER_ERROR,
+    }
 )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent_ls import paths
+from agent_ls.adapters.host.cards import CardFiles
 from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.host.system import RandomIds, SystemClock
 from agent_ls.adapters.ledger.sqlite import SqliteLedger
@@ -31,6 +32,8 @@ from agent_ls.editor.connection import Handler
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.table import handlers
 from agent_ls.editor.inbox import Inbox
+from agent_ls.editor.surface import diagnostics
+from agent_ls.editor.surface.board import Board
 from agent_ls.editor.window import Window
 from agent_ls.ports.files import Files
 from agent_ls.ports.ledger import Ledger
@@ -90,7 +93,8 @@ async def composed(
                 boot_id=boot_id, clock=clock, opened=opened,
             )  # fmt: skip
             registry = Registry(services)
-            inbox = Inbox(lambda known: _state_of(registry, known))
+            board = Board(opened.documents, clock.monotonic, diagnostics.draw)
+            inbox = Inbox(lambda known: _state_of(registry, known), board)
             services.feed.listeners.append(inbox.on_events)
             await _load_inbox(inbox, ledger)
             reporter = Reporter(registry, inbox, clock)
@@ -100,6 +104,7 @@ async def composed(
                 catalog=providers,
                 inbox=inbox,
                 documents=opened.documents,
+                board=board,
                 settle=opened.settle,
                 ids=ids,
                 person=_person(),
@@ -108,6 +113,7 @@ async def composed(
                 status=reporter.status,
                 shut_down=shut_down,
                 remember_environment=workspaces.remember_environment,
+                keep_card=CardFiles(str(state_dir / "cards")).keep,
             )
             supervisor.start("feed", services.feed.pump)
             supervisor.start("warm-up", providers.warm_up)

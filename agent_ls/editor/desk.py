@@ -13,6 +13,7 @@ from agent_ls.core.errors import Refusal
 from agent_ls.core.rules import Rule
 from agent_ls.editor.documents import Documents, Overlay
 from agent_ls.editor.inbox import Inbox
+from agent_ls.editor.surface.board import Board
 from agent_ls.ports.host import Ids
 from agent_ls.ports.provider import Failure
 from agent_ls.runtime.registry import Registry
@@ -51,6 +52,7 @@ class Desk:
     """`person` is who answers; `status` the daemon's part of `agent/status`; `environments` by workspace root.
 
     `settle` finds out whether the disk holds the text of a copy that was opened or is changed for the first time.
+    `keep_card` writes a text under a name, for windows to show; the URI of it.
     """
 
     registry: Registry
@@ -58,6 +60,7 @@ class Desk:
     catalog: Catalog
     inbox: Inbox
     documents: Documents
+    board: Board
     settle: Callable[[Overlay], Awaitable[None]]
     ids: Ids
     person: str
@@ -66,3 +69,4 @@ class Desk:
     status: Callable[[], Awaitable[dict[str, Any]]]
     shut_down: Callable[[], None]
     remember_environment: Callable[[str, Mapping[str, str]], None]
+    keep_card: Callable[[str, str], Awaitable[str]]

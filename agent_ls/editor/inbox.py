@@ -4,35 +4,32 @@ Owns the pending requests as windows show them and the summaries of conversation
 late is told from this state, not from old events.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.events import Event
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request
+from agent_ls.editor.surface.board import Board, Viewer
 from agent_ls.wire import views
 from agent_ls.wire.encode import to_wire
 
 StateOf = Callable[[str], ConversationState | None]
 
 
-class Told(Protocol):
+class Told(Viewer, Protocol):
     """A window, as far as the inbox needs to know it."""
 
-    client: str
     folders: tuple[str, ...]
-
-    def sees(self, workspace: str) -> bool: ...
-
-    def notify(self, method: str, params: Mapping[str, Any]) -> None: ...
 
 
 class Inbox:
     """`state_of` gives a conversation that is in memory; every one that changes is."""
 
-    def __init__(self, state_of: StateOf) -> None:
+    def __init__(self, state_of: StateOf, board: Board) -> None:
         self._state_of = state_of
+        self._board = board
         self._windows: list[Told] = []
         self._pending: dict[str, Request] = {}
         self._workspaces: dict[str, str] = {}
@@ -58,12 +55,14 @@ class Inbox:
     def leave(self, window: Told) -> None:
         if window in self._windows:
             self._windows.remove(window)
+            self._board.leave(window)
 
     def tell(self, window: Told) -> None:
         """The count of the whole daemon, and the requests that this window should show."""
         shown = [r for r in self._pending.values() if window.sees(self._workspaces.get(r.conversation_id, ""))]
         shown.sort(key=lambda request: request.number)
         window.notify("agent/request/changed", {"pending": len(self._pending), "requests": [to_wire(r) for r in shown]})
+        self._board.show(window, [(r, self._workspaces.get(r.conversation_id, "")) for r in shown])
 
     def on_events(self, conversation_id: str, events: Sequence[Event]) -> None:
         """After each commit of any conversation."""

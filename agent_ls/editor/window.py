@@ -27,6 +27,7 @@ class Window(Connection):
         self.client = "unknown"
         self.folders: tuple[str, ...] = ()
         self.features: frozenset[str] = frozenset()
+        self.capabilities: Mapping[str, Any] = {}
         self.trusted = True
         self.encoding = UTF_16
         self._held: dict[str, list[Event]] = {}
@@ -48,6 +49,8 @@ class Window(Connection):
         self.folders = _folders(params)
         features = ours.get("features")
         self.features = frozenset(map(str, features)) if isinstance(features, list) else frozenset()
+        capabilities = params.get("capabilities")
+        self.capabilities = capabilities if isinstance(capabilities, dict) else {}
         self.trusted = ours.get("trusted") is not False
         self.encoding = agreed_encoding(params)
         environment = ours.get("environment")

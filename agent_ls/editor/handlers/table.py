@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from agent_ls.core.errors import Code, Refusal, Refused
+from agent_ls.editor import features
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers import conversation, daemon, document, message, provider, request, rules
@@ -33,9 +34,9 @@ def handlers(desk: Desk) -> dict[str, Handler]:
     found = {
         method.name: _handler(desk, method) for method in METHODS.values() if method.direction is Direction.REQUEST
     }
-    found["workspace/executeCommand"] = _commands(found)
-    found |= document.handlers(desk)
-    return found
+    found["workspace/executeCommand"] = features.guarded(desk, _commands({**found, **features.commands(desk)}))
+    found |= features.watched(desk, document.handlers(desk))
+    return found | features.handlers(desk)
 
 
 def _handler(desk: Desk, method: Method) -> Handler:
