@@ -8,6 +8,7 @@ run starts in the same commit. Capturing a checkpoint is a port that answers `mi
 from collections.abc import Mapping
 from typing import Final
 
+from agent_ls.core import questions, todo
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.call import SETTLED, CallFact
 from agent_ls.core.draft import Draft
@@ -28,6 +29,7 @@ def finish(draft: Draft, run_id: str, outcome: AttemptFact, *, error: Notice | N
     run = draft.get_run(run_id)
     attempt = draft.get_attempt(run.active_attempt_id or "")
     close_open(draft, run_id, "the run has ended")
+    todo.close(draft, run_id, outcome)
     if error is not None:
         draft.add_item(run_id, draft.fresh_note_id(run_id, "e"), ItemKind.ERROR, payload=error, attempt_id=attempt.id)
     answers = (run.user_item_id,) if outcome is AttemptFact.COMPLETED and run.user_item_id else ()
@@ -47,6 +49,7 @@ def close_open(draft: Draft, run_id: str, why: str) -> None:
     for item in draft.run_items(run_id):
         if isinstance(item.payload, Call) and item.payload.state not in SETTLED:
             _close_call(draft, item, why)
+    questions.close(draft, run_id)
 
 
 def _close_call(draft: Draft, item: Item, why: str) -> None:

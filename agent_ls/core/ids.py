@@ -37,6 +37,11 @@ def note_id(run: str, name: str, n: int) -> str:
     return f"{run}.{name}{n}"
 
 
+def question_id(item: str) -> str:
+    """Item that shows what a call asks the person."""
+    return f"{item}.ask"
+
+
 def request_id(item: str, n: int = 1) -> str:
     return f"{item}.q{n}"
 

@@ -6,13 +6,14 @@ Owns that decision and consequence are one commit, so that an answer can never b
 from dataclasses import replace
 from typing import Any
 
+from agent_ls.core import questions
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision as Decided
 from agent_ls.core.draft import Draft
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact, ItemFact
 from agent_ls.core.interrupt import note
-from agent_ls.core.items import Call, ItemStatus, Question, ResultStatus, ToolResult
+from agent_ls.core.items import Call, Item, ItemStatus, Question, ResultStatus, ToolResult
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Answer, Decision, Request, RequestFact, RequestKind, RequestStatus, check
 from agent_ls.core.run import Interrupt
@@ -28,9 +29,14 @@ def respond(state: ConversationState, request_id: str, answer: Answer) -> Decide
         return Refusal(Code.UNKNOWN_REQUEST, f"There is no request `{request_id}`.")
     draft = Draft(state, answer.at)
     answer = _with_scope(request, answer)
+    unfit = None
+    if isinstance(fitted := _fitted(state, request, answer), Refusal):
+        unfit = fitted
+    else:
+        answer = fitted
     if _is_what_was_decided(request, answer):
         return draft.done(status=str(request.status))
-    refusal = check(request, answer) or _check_scope(request, answer)
+    refusal = check(request, answer) or _check_scope(request, answer) or unfit
     if refusal is not None:
         return refusal
     if answer.decision is Decision.CANCEL:
@@ -58,6 +64,21 @@ def _with_scope(request: Request, answer: Answer) -> Answer:
     """An option that is named by its id means the scope that it showed."""
     option = next((option for option in request.options if option.id == answer.option_id), None)
     return answer if answer.scope or option is None else replace(answer, scope=option.scope)
+
+
+def _fitted(state: ConversationState, request: Request, answer: Answer) -> Answer | Refusal:
+    """An answer to questions of the agent, told by question as they were offered."""
+    asked = state.items[request.item_id].payload
+    if answer.decision is not Decision.ANSWER or not isinstance(asked, Question):
+        return answer
+    fitted = questions.fit(asked.questions, answer.answers, answer.option_id)
+    if isinstance(fitted, str):
+        return Refusal(
+            Code.INVALID_PARAMS,
+            f"Request #{request.number} was not answered: {fitted}.",
+            f"`agent-ls show {request.number}` shows what is asked and what can be chosen.",
+        )
+    return replace(answer, answers=fitted)
 
 
 def _is_what_was_decided(request: Request, answer: Answer) -> bool:
@@ -121,9 +142,24 @@ def _answer_question(draft: Draft, request: Request, answer: Answer) -> None:
             draft.move_call(item.id, CallFact.RERUN, result=None, decided_by=answer.by, decided_from=answer.from_)
         return
     if isinstance(item.payload, Question):
-        payload = replace(item.payload, answers=answer.answers)
-        done = replace(item, payload=payload, status=ItemStatus.COMPLETED, updated_at=draft.at)
-        draft.put(ItemFact.UPDATED, done)
+        _settle_asked(draft, item, item.payload, answer=answer)
+
+
+def _settle_asked(draft: Draft, item: Item, asked: Question, *, answer: Answer) -> None:
+    """The answer is the result of the call that asked; nothing else has to run."""
+    call_id, who = str(item.parent_id), {"decided_by": answer.by, "decided_from": answer.from_}
+    answered = answer.decision is Decision.ANSWER
+    status = ItemStatus.COMPLETED if answered else ItemStatus.CANCELLED
+    payload = replace(asked, answers=answer.answers if answered else None)
+    if answered:
+        words = questions.in_words(asked.questions, answer.answers)
+        draft.move_call(call_id, CallFact.APPROVED, **who)
+        draft.move_call(call_id, CallFact.STARTED)
+        draft.move_call(call_id, CallFact.FINISHED, result=ToolResult(status=ResultStatus.OK, output=words))
+    else:
+        output = (answer.reason or "").strip() or questions.UNWILLING
+        draft.move_call(call_id, CallFact.DENIED, result=ToolResult(status=ResultStatus.DENIED, output=output), **who)
+    draft.put(ItemFact.UPDATED, replace(item, payload=payload, status=status, updated_at=draft.at))
 
 
 def chosen(answer: Answer) -> str:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from agent_ls.core import call as calls
-from agent_ls.core import ids
+from agent_ls.core import ids, questions, todo
 from agent_ls.core.attempt import Attempt, AttemptFact
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
@@ -18,10 +18,12 @@ from agent_ls.core.finalize import finish
 from agent_ls.core.items import (
     AssistantMessage,
     Call,
+    CallState,
     Item,
     ItemKind,
     ItemStatus,
     Notice,
+    Question,
     Reasoning,
     ResultStatus,
     ToolResult,
@@ -45,8 +47,8 @@ class TriageVerdict(StrEnum):
 class Triage:
     """A judged call: `call` still proposed, `part` its place in the reply, `text` what the model is told if not run.
 
-    For ASK: `number`, `title`, `options` and `card` of the request. For ALLOW: `result` where the call has no effects
-    and was run already.
+    For ASK: `number`, `title`, `options` and `card` of the request; with `questions`, the answer of the person is the
+    call's result. For ALLOW: `result` where the call has no effects and was run already.
     """
 
     part: int
@@ -59,6 +61,7 @@ class Triage:
     title: str = ""
     options: tuple[Option, ...] = ()
     card: dict[str, Any] | None = None
+    questions: tuple[dict[str, Any], ...] = ()
     result: ToolResult | None = None
 
 
@@ -127,7 +130,7 @@ def _add_call(draft: Draft, attempt: Attempt, entry: Triage) -> None:
     if entry.verdict in (TriageVerdict.ALLOW, TriageVerdict.DENY):
         facts["decided_by"] = "rule"
     if entry.verdict is TriageVerdict.ASK:
-        facts["request_id"] = ids.request_id(item_id)
+        facts["request_id"] = ids.request_id(ids.question_id(item_id) if entry.questions else item_id)
     fact = _FACTS[entry.verdict]
     item = calls.evolve(item, fact, draft.at, **facts)
     if entry.result is not None:
@@ -135,28 +138,46 @@ def _add_call(draft: Draft, attempt: Attempt, entry: Triage) -> None:
         fact = CallFact.FINISHED
         item = calls.settle(calls.evolve(item, CallFact.STARTED, draft.at), fact, draft.at, result=entry.result)
     draft.put(fact, item)
+    if entry.result is not None:
+        todo.keep(draft, item)
     if entry.verdict is TriageVerdict.ASK:
         _ask(draft, item, entry)
 
 
 def _ask(draft: Draft, item: Item, entry: Triage) -> None:
+    asked, kind = item, RequestKind.APPROVAL
+    if entry.questions:
+        asked, kind = _add_question(draft, item, entry), RequestKind.QUESTION
     request = Request(
-        id=ids.request_id(item.id),
+        id=ids.request_id(asked.id),
         number=entry.number,
         conversation_id=item.conversation_id,
         run_id=item.run_id,
-        item_id=item.id,
-        kind=RequestKind.APPROVAL,
+        item_id=asked.id,
+        kind=kind,
         title=entry.title,
         tool=entry.call.tool,
-        input=entry.call.input,
-        options=entry.options,
+        input=None if entry.questions else entry.call.input,
+        options=questions.options(entry.questions) if entry.questions else entry.options,
         card=entry.card,
+        questions=entry.questions,
         digest=entry.call.digest or "",
         status=RequestStatus.PENDING,
         created_at=draft.at,
     )
     draft.put(RequestFact.ASKED, request)
+
+
+def _add_question(draft: Draft, call: Item, entry: Triage) -> Item:
+    return draft.add_item(
+        call.run_id,
+        ids.question_id(call.id),
+        ItemKind.QUESTION,
+        payload=Question(questions=entry.questions, call_id=call.call.call_id),
+        attempt_id=call.attempt_id,
+        parent_id=call.id,
+        status=ItemStatus.PENDING,
+    )
 
 
 def _go_on_or_end(draft: Draft, attempt: Attempt, reply: Reply, *, triage: Sequence[Triage]) -> None:
@@ -243,4 +264,15 @@ def move_item(state: ConversationState, item_id: str, fact: CallFact, *, at: str
     """One call one state further."""
     draft = Draft(state, at)
     draft.move_call(item_id, fact, **facts)
+    return draft.done()
+
+
+def finish_call(state: ConversationState, item_id: str, result: ToolResult, *, at: str) -> Decision | None:
+    """The result of a call that ran. A read that was not announced as started is started and finished in one commit."""
+    draft = Draft(state, at)
+    if state.items[item_id].call.state is CallState.APPROVED:
+        draft.move_call(item_id, CallFact.STARTED)
+    if draft.get_item(item_id).call.state is not CallState.STARTED:
+        return None
+    todo.keep(draft, draft.move_call(item_id, CallFact.FINISHED, result=result))
     return draft.done()

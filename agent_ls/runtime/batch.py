@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 
 from agent_ls.core import step
 from agent_ls.core.call import CallFact
-from agent_ls.core.draft import Decision, Draft
+from agent_ls.core.draft import Decision
 from agent_ls.core.items import CallState, Item, ResultStatus, ToolResult
 from agent_ls.core.locks import Holder
 from agent_ls.core.projection import ConversationState
@@ -139,8 +139,9 @@ class Batch:
 
     async def _finish(self, item_id: str, result: ToolResult) -> None:
         kept = await patiently(partial(shrink_result, result, self._services.ledger.put_blob), self._services.clock)
-        decide = partial(_finished, item_id=item_id, result=kept)
-        await record_patiently(self._actor, decide, self._services.clock)
+        await record_patiently(
+            self._actor, lambda state, at: step.finish_call(state, item_id, kept, at=at), self._services.clock
+        )
         self._services.feed.clear(self._actor.id, [item_id])
         tool: object = self._services.toolbox.get(self._actor.state.items[item_id].call.tool)
         if isinstance(tool, Spools):
@@ -165,14 +166,3 @@ class Batch:
             why = "the person stopped the run"
         text = f"It had begun when {why}, and may have had effects."
         return ToolResult(status=ResultStatus.INTERRUPTED, output=f"{text}\n{said}".strip())
-
-
-def _finished(state: ConversationState, at: str, *, item_id: str, result: ToolResult) -> Decision | None:
-    """A read that was not announced as started is started and finished in one commit."""
-    draft = Draft(state, at)
-    if state.items[item_id].call.state is CallState.APPROVED:
-        draft.move_call(item_id, CallFact.STARTED)
-    if draft.get_item(item_id).call.state is not CallState.STARTED:
-        return None
-    draft.move_call(item_id, CallFact.FINISHED, result=result)
-    return draft.done()

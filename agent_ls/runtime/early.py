@@ -49,7 +49,9 @@ class EarlyReads:
 
     def _reads(self, attempt: Attempt, entry: Triage) -> bool:
         prepared = self._prepared.get(ids.part_id(attempt.step_id, entry.part))
-        return entry.verdict is TriageVerdict.ALLOW and prepared is not None and prepared.effect is ToolEffect.READ
+        if entry.verdict is not TriageVerdict.ALLOW or prepared is None or prepared.apart:
+            return False
+        return prepared.effect is ToolEffect.READ
 
     async def _read(self, item_id: str) -> ToolResult:
         prepared = self._prepared[item_id]

@@ -16,11 +16,11 @@ from agent_ls.core.attempt import Attempt, AttemptFact
 from agent_ls.core.call import SETTLED, CallFact
 from agent_ls.core.context import join, messages
 from agent_ls.core.dispatch import Dispatch, send
-from agent_ls.core.draft import Decision, Draft
+from agent_ls.core.draft import Decision
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.interrupt import interrupt
 from agent_ls.core.invariants import check_history, violations
-from agent_ls.core.items import CallState, Item, ItemKind, ItemStatus, Notice, ResultStatus, ToolResult
+from agent_ls.core.items import Item, ItemKind, ItemStatus, Notice, ResultStatus, ToolResult
 from agent_ls.core.locks import conflicts
 from agent_ls.core.messages import CallPart, Part, ReasoningPart, Reply, Stop, TextPart
 from agent_ls.core.owed import AskModel, End, Nothing, RunCalls, owed
@@ -39,6 +39,8 @@ EFFECTS = st.sampled_from(["read", "edit", "shell"])
 RESULTS = st.sampled_from([ResultStatus.OK, ResultStatus.ERROR, ResultStatus.TIMEOUT])
 RARELY = st.sampled_from([False, False, False, False, True])
 LOST = st.sampled_from([ResultStatus.OK, ResultStatus.UNKNOWN, None])
+QUESTION = {"id": "which", "text": "Which?", "options": [{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]}
+STEPS = st.lists(st.builds(lambda status: {"text": "x", "status": status}, st.sampled_from(["active", "done"])))
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,8 @@ class Histories(RuleBasedStateMachine):
     def decide_one(self, data: st.DataObject) -> None:
         request = data.draw(st.sampled_from(list(self.state.pending.values())))
         if request.questions:
-            option = data.draw(st.sampled_from(request.options)).id
-            self.answer(request, Answered.ANSWER, digest=request.digest, option_id=option)
+            option = data.draw(st.sampled_from(request.options))
+            self.answer(request, option.decision, digest=request.digest, option_id=option.id)
         else:
             decision = data.draw(st.sampled_from([Answered.ALLOW, Answered.ALLOW, Answered.DENY]))
             self.answer(request, decision, digest=request.digest)
@@ -208,6 +210,8 @@ class Histories(RuleBasedStateMachine):
         raw = wish.raw if wish.verdict is TriageVerdict.INVALID else None
         wanted = call(wish.effect, keys=wish.keys, effect=wish.effect, raw_arguments=raw)
         judged = self.world.judged(part, wish.verdict, wanted)
+        if wish.verdict is ASK and wish.effect == "read":
+            return replace(judged, call=replace(wanted, keys=()), questions=(QUESTION,))
         early = wish.verdict is ALLOW and wish.effect == "read" and wish.early
         return replace(judged, result=ToolResult(status=ResultStatus.OK)) if early else judged
 
@@ -232,15 +236,11 @@ class Histories(RuleBasedStateMachine):
         item = self.state.items[data.draw(st.sampled_from(self.running))]
         self.running.remove(item.id)
         learned = {"uri": "file:///w/a", "hash": self.world.now(), "cwd": f"/w/{len(self.world.events)}"}
+        learned["steps"] = data.draw(STEPS)
         self.finish(item, ToolResult(status=status, output=output, data=learned))
 
     def finish(self, item: Item, result: ToolResult) -> None:
-        draft = Draft(self.state, self.world.now())
-        if item.call.state is CallState.APPROVED:
-            draft.move_call(item.id, CallFact.STARTED)
-        if draft.get_item(item.id).call.state is CallState.STARTED:
-            draft.move_call(item.id, CallFact.FINISHED, result=result)
-        self.decide(draft.done())
+        self.decide(step.finish_call(self.state, item.id, result, at=self.world.now()))
 
     @precondition(lambda self: self.running)
     @rule()
@@ -316,8 +316,10 @@ class Histories(RuleBasedStateMachine):
         """Whatever happened: when people answer, calls end and the model has nothing more to ask, it comes to rest."""
         for _ in range(20 + 10 * (len(self.state.runs) + len(self.state.items))):
             for request in list(self.state.pending.values()):
-                decision = Answered.ANSWER if request.questions else Answered.DENY
-                self.answer(request, decision, digest=request.digest)
+                decision, option = (
+                    (Answered.ANSWER, request.options[0].id) if request.questions else (Answered.DENY, None)
+                )
+                self.answer(request, decision, digest=request.digest, option_id=option)
             self.work()
             if self.asking is not None:
                 self.reply(wishes=[], text="done", thought=False, twice=False, end=Stop.END_TURN)
