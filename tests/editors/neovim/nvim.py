@@ -140,11 +140,12 @@ class Nvim:
             )
         return await self.shown()
 
-    async def until_asked(self, count: int = 1) -> list[int]:
-        """Until so many requests wait; their numbers."""
+    async def until_asked(self, count: int = 1, *, above: int = 0) -> list[int]:
+        """Until so many requests with a number above that one wait; their numbers."""
         numbers: list[int] = await self.until(
             "local found = vim.tbl_map(function(held) return held.request.number end, "
-            f"require('agent_ls.approvals').pending()) return #found >= {count} and found"
+            f"require('agent_ls.approvals').pending()) found = vim.tbl_filter(function(number) "
+            f"return number > {above} end, found) return #found >= {count} and found"
         )
         return numbers
 
@@ -160,8 +161,8 @@ class Nvim:
 
     async def answer(self, line: str) -> None:
         """Says it until it is taken: in the first moment after a card came it is not."""
-        number = int(line.split()[-1]) if line.split()[-1].isdecimal() else int(line.split()[1])
-        waits = f"require('agent_ls.approvals').find({number})"
+        numbers = [word for word in line.split() if word.isdecimal()]
+        waits = f"require('agent_ls.approvals').find({''.join(numbers[:1])})"
         await self.until(
             f"if not {waits} then return true end vim.cmd({_quoted('Agent ' + line)}) "
             f"vim.wait(100, function() return not {waits} end, 10) return not {waits}"

@@ -172,13 +172,18 @@ function M.blocks(content)
   return lines
 end
 
+--- `:2`, `:2-5`: the lines of which a range holds something.
+function M.range(range)
+  local first, last = range.start.line + 1, range['end'].line + (range['end'].character > 0 and 1 or 0)
+  return last <= first and (':%d'):format(first) or (':%d-%d'):format(first, last)
+end
+
 local function user(payload)
   local lines = M.blocks(payload.content)
   for _, item in ipairs(payload.context or {}) do
     local place = item.uri and text.one_line(text.path(item.uri)) or item.type
     local range = type(item.range) == 'table' and item.range or nil
-    local from = range and (':%d-%d'):format(range.start.line + 1, range['end'].line + 1) or ''
-    lines[#lines + 1] = ('with %s%s'):format(place, from)
+    lines[#lines + 1] = ('with %s%s'):format(place, range and M.range(range) or '')
   end
   return prefixed(M.SIGN.user, lines, {})
 end
