@@ -169,7 +169,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
     "editor.approvals": Requirement(
         "In an editor without a plugin an approval is a diagnostic, its answers are code actions, hover and Show say "
         "all of it; it takes no keyboard, and what could not have been read decides nothing.",
-        ("tests/protocol/test_plain_lsp.py", "tests/editors/bare_neovim/test_stock_keys.py"),
+        (
+            "tests/protocol/test_plain_lsp.py",
+            "tests/protocol/test_typed_client.py",
+            "tests/editors/bare_neovim/test_stock_keys.py",
+        ),
     ),
     "editor.documents": Requirement(
         "Reads see unsaved text; an edit of an open file goes through its window in one step, is verified by what the "

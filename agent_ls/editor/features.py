@@ -2,7 +2,7 @@
 
 Owns the way from a client's parameters to the surface and back, what of text synchronisation and focus the board is
 told, and that an answer given before its card can have been read counts for nothing. Does not own what stands where
-(surface.board) nor how it looks. Why no library does this: docs/decisions/0008.
+(surface.board) nor how it looks. Why no library does this: docs/decisions/0009.
 """
 
 import re
