@@ -46,18 +46,18 @@ def run_ask(options: argparse.Namespace) -> int:
     if not text.strip():
         complain("There is no message.", 'Say what to do: agent-ls ask "…", or pipe the message in.')
         return FAILED
-    with _Stop() as stop:
+    with Stop() as stop:
         client = Client.connect(start=True)
         follower = Follower(client, options.conversation or "", connect=lambda: Client.connect(start=True))
         try:
             if options.conversation:
                 _change(client, options)
             else:
-                follower.conversation_id = _create(client, options)
+                follower.conversation_id = create(client, options)
             follower.attach()
-            sent = client.call("agent/message/send", _send(follower.conversation_id, text))
+            sent = client.call("agent/message/send", send(follower.conversation_id, text))
             stop.arm(sent["runId"])
-            return _Ask(follower, options, sent).follow()
+            return Followed(follower, options, sent).follow()
         finally:
             follower.client.close()
 
@@ -71,7 +71,26 @@ def run_interrupt(options: argparse.Namespace) -> int:
     return 0
 
 
-class _Ask:
+def create(client: Client, options: argparse.Namespace) -> str:
+    params: Json = {"commandId": command_id(), "workspace": path_uri(os.getcwd()), **chosen(options)}
+    made: Json = client.call("agent/conversation/create", params)
+    return str(made["conversation"]["id"])
+
+
+def send(conversation_id: str, text: str) -> Json:
+    content = [{"type": "text", "text": text}]
+    return {"commandId": command_id(), "conversationId": conversation_id, "content": content}
+
+
+def chosen(options: argparse.Namespace) -> Json:
+    """`--allow-auto` alone means mode auto; mode auto alone is for the daemon to refuse."""
+    named: Json = {
+        name: value for name in ("mode", "provider", "model") if (value := getattr(options, name)) is not None
+    }
+    return {"mode": "auto", **named, "allowAuto": True} if options.allow_auto else named
+
+
+class Followed:
     """One run from sent to ended, or until it waits."""
 
     def __init__(self, follower: Follower, options: argparse.Namespace, sent: Json) -> None:
@@ -156,7 +175,7 @@ class _Ask:
         return WAITS
 
 
-class _Stop:
+class Stop:
     """Ctrl-C: the first one stops the run and its end is awaited, the second one leaves at once.
 
     One that comes before the run is known is kept for it. It goes out on a connection of its own: the other one may be
@@ -203,31 +222,10 @@ def _message(words: list[str]) -> str:
     return sys.stdin.read()
 
 
-def _create(client: Client, options: argparse.Namespace) -> str:
-    params: Json = {"commandId": command_id(), "workspace": path_uri(os.getcwd()), **_chosen(options)}
-    made: Json = client.call("agent/conversation/create", params)
-    return str(made["conversation"]["id"])
-
-
 def _change(client: Client, options: argparse.Namespace) -> None:
-    if chosen := _chosen(options):
-        params = {"commandId": command_id(), "conversationId": options.conversation, **chosen}
+    if changed := chosen(options):
+        params = {"commandId": command_id(), "conversationId": options.conversation, **changed}
         client.call("agent/conversation/update", params)
-
-
-def _chosen(options: argparse.Namespace) -> Json:
-    """`--allow-auto` alone means mode auto; mode auto alone is for the daemon to refuse."""
-    chosen: Json = {
-        name: value for name in ("mode", "provider", "model") if (value := getattr(options, name)) is not None
-    }
-    if options.allow_auto:
-        chosen = {"mode": "auto", **chosen, "allowAuto": True}
-    return chosen
-
-
-def _send(conversation_id: str, text: str) -> Json:
-    content = [{"type": "text", "text": text}]
-    return {"commandId": command_id(), "conversationId": conversation_id, "content": content}
 
 
 def _run_to_stop(client: Client, given: str | None) -> str:

@@ -31,10 +31,14 @@ def decided(request: Json) -> str:
     """Who settled it, how and from where; nothing while it is pending."""
     if _pending(request):
         return ""
-    words = {"allow": "allowed", "deny": "denied", "answer": "answered", "cancel": "cancelled"}
-    verb = words.get(str(request.get("decision")), str(request.get("status")))
     by, place = request.get("decidedBy"), request.get("decidedFrom")
-    return verb + (f" by {one_line(str(by))}" if by else "") + (f" in {one_line(str(place))}" if place else "")
+    return verb(request) + (f" by {one_line(str(by))}" if by else "") + (f" in {one_line(str(place))}" if place else "")
+
+
+def verb(request: Json) -> str:
+    """What became of it, in a word."""
+    words = {"allow": "allowed", "deny": "denied", "answer": "answered", "cancel": "cancelled"}
+    return words.get(str(request.get("decision")), str(request.get("status")))
 
 
 def _body(request: Json, style: Style) -> list[str]:

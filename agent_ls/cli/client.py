@@ -11,7 +11,7 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from agent_ls.bridge.frames import FrameSplitter, TooLong, frame
@@ -45,16 +45,23 @@ class Client:
         self._frames = FrameSplitter(LONGEST)
         self._messages: deque[dict[str, Any]] = deque()
         self._notices: deque[tuple[str, dict[str, Any]]] = deque()
+        self._answers: list[dict[str, Any]] = []  # to what was posted, read while another answer was waited for
         self._count = 0
 
     @classmethod
     def connect(
-        cls, *, start: bool, env: Mapping[str, str] = os.environ, timeout: float = CALL_S, client: str = "cli"
+        cls,
+        *,
+        start: bool,
+        env: Mapping[str, str] = os.environ,
+        timeout: float = CALL_S,
+        client: str = "cli",
+        pause: Callable[[float], None] | None = None,
     ) -> Self:
-        """A link to the daemon; with `start`, one is started if there is none."""
+        """A link to the daemon; with `start`, one is started if there is none. `pause` fills the wait for it."""
         for last in (False, True):
             try:
-                return cls._connect(env, timeout, client, start=start)
+                return cls._connect(env, timeout, client, start=start, pause=pause)
             except ClientError as error:
                 # Killed a moment ago, it may still have taken the connection: once more is enough.
                 if not start or error.code != "connection_lost":
@@ -64,9 +71,17 @@ class Client:
         raise AssertionError("the last try returns or raises")
 
     @classmethod
-    def _connect(cls, env: Mapping[str, str], timeout: float, client: str, *, start: bool) -> Self:
+    def _connect(
+        cls,
+        env: Mapping[str, str],
+        timeout: float,
+        client: str,
+        *,
+        start: bool,
+        pause: Callable[[float], None] | None,
+    ) -> Self:
         try:
-            link = ensure_daemon(env) if start else connect(env)
+            link = ensure_daemon(env, pause=pause) if start else connect(env)
         except NoDaemon as error:
             raise ClientError("no_daemon", str(error)) from None
         if link is None:
@@ -81,9 +96,7 @@ class Client:
 
     def call(self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float = CALL_S) -> Any:
         """The result of one request. Notices that come meanwhile are kept for `events`."""
-        self._count += 1
-        key = self._count
-        self._send({"jsonrpc": "2.0", "id": key, "method": method, "params": params or {}})
+        key = self.post(method, params)
         until = time.monotonic() + timeout
         while True:
             message = self._receive(until)
@@ -94,10 +107,42 @@ class Client:
                 self._keep(message)
             elif message.get("id") == key:
                 if "error" in message:
-                    raise _error(message["error"])
+                    raise error_of(message["error"])
                 return message.get("result")
             elif message.get("id") is None and "error" in message:
-                raise _error(message["error"])
+                raise error_of(message["error"])
+            else:
+                self._answers.append(message)
+
+    def post(self, method: str, params: Mapping[str, Any] | None = None) -> int:
+        """Sends a request and does not wait; its answer comes with `arrived` under the id that is returned."""
+        self._count += 1
+        self._send({"jsonrpc": "2.0", "id": self._count, "method": method, "params": params or {}})
+        return self._count
+
+    def fileno(self) -> int:
+        """For `select`: readable means that `arrived` has something to say."""
+        return self._link.fileno()
+
+    def arrived(self) -> list[dict[str, Any]]:
+        """Every message that is here, without waiting: notices, and answers to what was posted."""
+        kept = self._answers + [{"method": method, "params": params} for method, params in self._notices]
+        self._answers = []
+        self._notices.clear()
+        self._link.settimeout(0)
+        try:
+            data = self._link.recv(READ)
+        except (BlockingIOError, InterruptedError):
+            data = None
+        except OSError:
+            raise _lost() from None
+        if data == b"":
+            raise _lost()
+        if data:
+            self._take(data)
+        new = [message for message in self._messages if not self._asked_us(message)]
+        self._messages.clear()
+        return kept + new
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         self._send({"jsonrpc": "2.0", "method": method, "params": params or {}})
@@ -138,11 +183,21 @@ class Client:
         self.notify("initialized")
 
     def _keep(self, message: dict[str, Any]) -> None:
-        if "id" in message:
-            error = {"code": -32601, "message": "The command line has no such method."}
-            self._send({"jsonrpc": "2.0", "id": message["id"], "error": error})
-        else:
+        if not self._asked_us(message):
             self._notices.append((str(message["method"]), message.get("params") or {}))
+
+    def _asked_us(self, message: dict[str, Any]) -> bool:
+        """Whether it was a request to us, which is refused with this."""
+        if "method" not in message or "id" not in message:
+            return False
+        error = {"code": -32601, "message": "The command line has no such method."}
+        self._send({"jsonrpc": "2.0", "id": message["id"], "error": error})
+        return True
+
+    def _take(self, data: bytes) -> None:
+        self._messages.extend(_message(body) for body in self._frames.feed(data))
+        if self._frames.lost:
+            raise ClientError("protocol", self._frames.lost, _LOG)
 
     def _send(self, message: dict[str, Any]) -> None:
         try:
@@ -166,9 +221,7 @@ class Client:
                 raise _lost() from None
             if not data:
                 raise _lost()
-            self._messages.extend(_message(body) for body in self._frames.feed(data))
-            if self._frames.lost:
-                raise ClientError("protocol", self._frames.lost, _LOG)
+            self._take(data)
         return self._messages.popleft()
 
 
@@ -185,7 +238,8 @@ def _message(body: bytes | TooLong) -> dict[str, Any]:
     return message
 
 
-def _error(error: Any) -> ClientError:
+def error_of(error: Any) -> ClientError:
+    """The `error` of an answer."""
     if not isinstance(error, dict):
         return ClientError("protocol", "The daemon sent an error without a form.", _LOG)
     data = error.get("data")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent_ls.cli import ask, conversations, daemon, requests, settings
+from agent_ls.cli.chat import verb as chat
 from agent_ls.cli.client import ClientError
 from agent_ls.cli.terminal import complain
 from agent_ls.cli.usage import Verbs
@@ -18,7 +19,6 @@ from agent_ls.cli.usage import Verbs
 FAILED: Final = 1
 INTERRUPTED: Final = 130
 _LATER: Final = {
-    "chat": "talk to an agent in this terminal",
     "import": "take over a conversation from a file",
     "acp": "serve an ACP editor on standard input and output",
 }
@@ -55,6 +55,7 @@ def _run(options: argparse.Namespace) -> int:
 def _verbs() -> Verbs:
     verbs = Verbs()
     verbs.group("Talk")
+    chat.register(verbs)
     ask.register(verbs)
     conversations.register(verbs)
     verbs.group("Decide")

@@ -90,11 +90,26 @@ def run_answer(options: argparse.Namespace) -> int:
         if request["kind"] != "question":
             complain(f"Request #{options.number} is not a question.", f"Use `agent-ls approve {options.number}`.")
             return 1
-        answers, option = _answers(request, " ".join(options.text))
+        answers, option = answers_to(request, " ".join(options.text))
         picked = {"optionId": option} if option else {}
         _respond(client, request, digest=request["digest"], decision="answer", answers=answers, **picked)
     put(f"Answered #{options.number}.")
     return 0
+
+
+def answers_to(request: Json, text: str) -> tuple[dict[str, str], str | None]:
+    """By question id; a number picks that option. With several questions, the text answers the first one."""
+    questions: list[Json] = request.get("questions") or [{}]
+    first = questions[0]
+    choices: list[Any] = first.get("options") or []
+    if text.isdecimal() and 0 < int(text) <= len(choices):
+        picked = choices[int(text) - 1]
+        text = str(picked.get("label", picked)) if isinstance(picked, dict) else str(picked)
+    elif not choices and text.isdecimal() and 0 < int(text) <= len(request["options"]):
+        option = request["options"][int(text) - 1]
+        return {str(first.get("id", "answer")): option["label"]}, str(option["id"])
+    known = {str(option["id"]) for option in request.get("options") or []}
+    return {str(first.get("id", "answer")): text}, text if text in known else None
 
 
 def _find(client: Client, number: int) -> Json:
@@ -133,21 +148,6 @@ def _respond(client: Client, request: Json, *, digest: str, decision: str, **mor
         **more,
     }
     client.call("agent/request/respond", params)
-
-
-def _answers(request: Json, text: str) -> tuple[dict[str, str], str | None]:
-    """By question id; a number picks that option. With several questions, the text answers the first one."""
-    questions: list[Json] = request.get("questions") or [{}]
-    first = questions[0]
-    choices: list[Any] = first.get("options") or []
-    if text.isdecimal() and 0 < int(text) <= len(choices):
-        picked = choices[int(text) - 1]
-        text = str(picked.get("label", picked)) if isinstance(picked, dict) else str(picked)
-    elif not choices and text.isdecimal() and 0 < int(text) <= len(request["options"]):
-        option = request["options"][int(text) - 1]
-        return {str(first.get("id", "answer")): option["label"]}, str(option["id"])
-    known = {str(option["id"]) for option in request.get("options") or []}
-    return {str(first.get("id", "answer")): text}, text if text in known else None
 
 
 def _number(text: str) -> int:

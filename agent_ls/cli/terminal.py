@@ -15,6 +15,8 @@ from agent_ls.core.display import named, one_line
 _CODES: Final = {
     "bold": "1",
     "dim": "2",
+    "italic": "3",
+    "underline": "4",
     "red": "31",
     "green": "32",
     "yellow": "33",

@@ -127,7 +127,7 @@ def test_rules_explain_takes_a_command_as_typed(command_line: CommandLine, daemo
     assert fake.sent("agent/permission/explain")[0]["input"] == {"command": "git push"}
 
 
-@pytest.mark.parametrize("verb", ["chat", "import", "acp"])
+@pytest.mark.parametrize("verb", ["import", "acp"])
 def test_what_is_not_built_says_so(command_line: CommandLine, verb: str) -> None:
     said = command_line(verb)
     assert (said.code, "not built yet" in said.err) == (1, True)

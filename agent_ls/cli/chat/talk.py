@@ -1,0 +1,247 @@
+"""The conversation as the person at this terminal has it: what runs, what is queued, what waits, what was said.
+
+Owns what an event of the daemon changes here and what a wish of the person asks of the daemon. Does not own keys,
+drawing, nor the link's deaths.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any, Final
+
+from agent_ls.cli import cards, shown
+from agent_ls.cli.cells import untabbed, wrap
+from agent_ls.cli.chat.asking import Asking
+from agent_ls.cli.chat.content import blocks
+from agent_ls.cli.chat.link import Link, nothing
+from agent_ls.cli.chat.transcript import Transcript
+from agent_ls.cli.client import Client, ClientError
+from agent_ls.cli.places import command_id, path_uri, uri_path
+from agent_ls.cli.terminal import Style
+from agent_ls.core.display import one_line
+
+Json = dict[str, Any]
+_ACTIVE_RUN: Final = frozenset({"starting", "running", "finalizing"})
+_ACTIVE: Final = frozenset({"running", "waiting", "stopping"})
+_SETTLED: Final = frozenset({"already_decided", "unknown_request", "not_resumable"})
+
+
+class Talk:
+    """`now` is a clock that only goes forward; `chosen` is what new conversations are made with."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Client],
+        transcript: Transcript,
+        style: Style,
+        *,
+        now: Callable[[], float],
+        chosen: Json,
+    ) -> None:
+        self.link = Link(connect, self._told, self._attached)
+        self.transcript = transcript
+        self.style = style
+        self.asking = Asking()
+        self.conversation: Json = {}
+        self.run_id: str | None = None
+        self.run_since = 0.0
+        self.phase = ""
+        self.stopping = False
+        self.queue: dict[str, Json] = {}
+        self.sending: dict[str, str] = {}
+        self.elsewhere = 0
+        self.chosen = chosen
+        self._said = False
+        self._made = ""
+        self._now = now
+        self._answered: set[str] = set()
+
+    @property
+    def workspace(self) -> str:
+        return uri_path(str(self.conversation.get("workspace", ""))) or os.getcwd()
+
+    def create(self) -> None:
+        """A new conversation in the folder we stand in."""
+        assert self.link.client is not None
+        self.forget_if_empty()
+        params: Json = {"commandId": command_id(), "workspace": path_uri(os.getcwd()), **self.chosen}
+        made = self.link.client.call("agent/conversation/create", params)
+        self._made, self._said = str(made["conversation"]["id"]), False
+        self.enter(self._made)
+
+    def enter(self, conversation_id: str) -> None:
+        """ClientError where there is none; the one before is followed on then."""
+        before = self.link.conversation_id
+        try:
+            self.link.follow(conversation_id)
+        except ClientError:
+            if before:
+                self.link.follow(before)
+            raise
+
+    def forget_if_empty(self) -> None:
+        """A conversation that was made here and in which nothing was ever said is not kept."""
+        if self._said or self.link.client is None or self.link.conversation_id != self._made:
+            return
+        try:
+            params = {"commandId": command_id(), "conversationId": self._made}
+            self.link.client.call("agent/conversation/delete", params, timeout=2)
+            self._made = self.link.conversation_id = ""
+        except ClientError:
+            return
+
+    def visit(self, conversation_id: str) -> None:
+        """Another conversation; an empty one is not left behind."""
+        before, empty = self.link.conversation_id, self._made if not self._said else ""
+        self.enter(conversation_id)
+        if before == empty:
+            self.ask("agent/conversation/delete", {"conversationId": before})
+        self._made = ""
+
+    def queued(self) -> list[Json]:
+        """Messages that wait for a run of their own, in their order."""
+        return sorted(self.queue.values(), key=lambda run: (run.get("position") or 0, run["ordinal"]))
+
+    def say(self, text: str, *, refused: Callable[[ClientError], None] | None = None, **how: Any) -> None:
+        content, trouble = blocks(text, self.workspace)
+        for sentence in trouble:
+            self.transcript.note(sentence, "yellow")
+        key = command_id()
+        self.sending[key] = text
+        self._said = True
+        params = {"commandId": key, "conversationId": self.link.conversation_id, "content": content, **how}
+
+        def sent(_: Json) -> None:
+            self.sending.pop(key, None)
+
+        def not_sent(error: ClientError) -> None:
+            self.sending.pop(key, None)
+            (refused or self.trouble)(error)
+            self.transcript.note("Your message was not sent; the up key brings it back.")
+
+        self.link.post("agent/message/send", params, sent, refused=not_sent)
+
+    def stop(self) -> bool:
+        """Whether there was anything to stop."""
+        if self.run_id is None:
+            return False
+        self.stopping = True
+        self.ask("agent/run/interrupt", {"runId": self.run_id})
+        return True
+
+    def decide(self, request: Json, decision: str, **more: Any) -> None:
+        """Answers what was shown. The next request is asked at once; the daemon says whether this one counted."""
+        self.asking.put({**request, "status": "responding"})
+        self._answered.add(request["id"])
+
+        def refused(error: ClientError) -> None:
+            self._answered.discard(request["id"])
+            if error.code not in _SETTLED:
+                self.trouble(error)
+                self.asking.put(request)
+
+        params = {"requestId": request["id"], "digest": request["digest"], "decision": decision, **more}
+        self.ask("agent/request/respond", params, refused=refused)
+
+    def ask(
+        self,
+        method: str,
+        params: Json,
+        then: Callable[[Json], None] = nothing,
+        *,
+        refused: Callable[[ClientError], None] | None = None,
+    ) -> None:
+        """A request to the daemon; trouble is shown."""
+        self.link.post(method, {"commandId": command_id(), **params}, then, refused=refused or self.trouble)
+
+    def update(self, **changed: Any) -> None:
+        self.ask("agent/conversation/update", {"conversationId": self.link.conversation_id, **changed})
+
+    def trouble(self, error: ClientError) -> None:
+        self.transcript.note(f"! {one_line(error.message, 500)}", "red")
+        if error.hint:
+            self.transcript.note(f"  {one_line(error.hint, 500)}")
+
+    def show_card(self, request: Json) -> None:
+        """All that an answer would allow, as the last thing that was shown."""
+        edge = self.style.paint("│", "yellow") + " "
+        columns = self.transcript.columns
+        lines = [
+            row
+            for line in cards.card(request, self.style, answers=False)
+            for row in wrap(untabbed(line), columns, edge)
+        ]
+        self.transcript.put(lines, kind="card")
+        self.transcript.card_seen(request["id"])
+        self.asking.showed(request, self._now())
+        shown.remember([request])
+
+    def _attached(self, snapshot: Json) -> None:
+        other = snapshot["conversation"]["id"] != self.conversation.get("id")
+        self.conversation = snapshot["conversation"]
+        if other:
+            self._enter_other()
+        self.queue = {run["id"]: run for run in snapshot.get("queue", [])}
+        self.asking.waiting.clear()
+        for request in snapshot.get("requests", []):
+            self.asking.put(request)
+        self.transcript.snapshot(snapshot)
+        items = snapshot.get("items") or []
+        self._said = self._said or bool(items or self.queue)
+        if not snapshot.get("snapshot", True):
+            return
+        active = self.conversation.get("status") in _ACTIVE and items
+        self._runs(str(items[-1]["runId"]) if active else None)
+
+    def _enter_other(self) -> None:
+        self.run_id = None
+        self.transcript.forget()
+        self.asking = Asking()
+
+    def _told(self, method: str, params: Json) -> None:
+        match method:
+            case "event":
+                self._event(params["kind"], params["entity"])
+            case "agent/stream":
+                self.phase = str(params.get("phase") or "")
+                self.transcript.stream(params)
+            case "agent/request/changed":
+                ours = self.link.conversation_id
+                self.elsewhere = sum(request["conversationId"] != ours for request in params.get("requests", []))
+
+    def _event(self, kind: str, entity: Json) -> None:
+        match kind:
+            case "item":
+                self.phase, self._said = "", True
+                self.transcript.item(entity)
+            case "request":
+                self._request(entity)
+            case "run":
+                self._run(entity)
+            case "conversation":
+                self.conversation = {**self.conversation, **entity}
+
+    def _request(self, request: Json) -> None:
+        known = self.asking.put(request)
+        if request.get("status") in {"pending", "responding"}:
+            return
+        if request["id"] in self._answered:
+            self._answered.discard(request["id"])
+            self.transcript.note(f"#{request['number']} {cards.verb(request)}")
+        elif known is not None or self.asking.was_shown(request):
+            self.transcript.note(f"#{request['number']} {cards.decided(request)}", "yellow")
+
+    def _run(self, run: Json) -> None:
+        status, run_id = run.get("status"), str(run["id"])
+        if status == "queued":
+            self.queue[run_id] = run
+            return
+        self.queue.pop(run_id, None)
+        if status in _ACTIVE_RUN:
+            self._runs(run_id)
+        elif run_id == self.run_id:
+            self.transcript.run_ended()
+            self._runs(None)
+
+    def _runs(self, run_id: str | None) -> None:
+        if run_id != self.run_id:
+            self.run_id, self.run_since, self.stopping, self.phase = run_id, self._now(), False, ""
