@@ -109,7 +109,7 @@ def watched(desk: Desk, synchronisation: Mapping[str, Handler]) -> dict[str, Han
 
     def opening(window: Window, params: Json) -> None:
         if uri := _named(params):
-            board.use(window, uri, 0)
+            board.opening(window, uri)
 
     def opened(window: Window, params: Json) -> None:
         if uri := _named(params):

@@ -113,13 +113,15 @@ class Board:
         seat = self._seats.get(window)
         if seat is None:
             return
-        seat.used = next(self._uses)
-        # Not only what is known to be open: what a client asks about is open there, whatever a new daemon knows.
-        if uri and (told or not seat.told):
-            seat.told = seat.told or told
-            seat.focus = uri, line
+        self._note(seat, uri, line, told=told)
         if seat.cards:
             self._settle(seat)
+
+    def opening(self, window: Viewer, uri: str) -> None:
+        """The person goes there; what stands there is known when `opened` follows."""
+        seat = self._seats.get(window)
+        if seat is not None:
+            self._note(seat, uri, 0, told=False)
 
     def opened(self, window: Viewer, uri: str) -> None:
         """A change that waits in this file is now known by the window's own name of it, and is drawn again."""
@@ -131,7 +133,7 @@ class Board:
                 one.place.uri = uri
         if uri in seat.drawn:
             seat.drawn[uri] = None
-        self._redraw(seat, self._documents)
+        self._settle(seat)
 
     def typed(self, window: Viewer, uri: str, changes: Any) -> None:
         seat = self._seats.get(window)
@@ -171,6 +173,13 @@ class Board:
         seat = self._seats.get(window)
         card = seat.cards.get(request_id) if seat is not None else None
         return card is not None and self._monotonic() - card.since < UNREAD_S
+
+    def _note(self, seat: Seat, uri: str, line: int, *, told: bool) -> None:
+        seat.used = next(self._uses)
+        # Not only what is known to be open: what a client asks about is open there, whatever a new daemon knows.
+        if uri and (told or not seat.told):
+            seat.told = seat.told or told
+            seat.focus = uri, line
 
     def _settle(self, seat: Seat) -> None:
         """Every card of the window gets the places that it lacks; those that it has stay."""
