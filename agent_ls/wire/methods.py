@@ -73,14 +73,14 @@ def _later(name: str, summary: str, *, params: type[models.Params], result: type
     return _request(name, summary, params=params, result=result, built=False)
 
 
-def _told(name: str, params: type[models.Params], summary: str) -> Method:
+def _told(name: str, params: type[models.Params], summary: str, *, built: bool = False) -> Method:
     return Method(
         name=f"agent/{name}",
         direction=Direction.CLIENT_NOTIFICATION,
         params=params,
         result=None,
         summary=summary,
-        built=False,
+        built=built,
     )
 
 
@@ -251,7 +251,7 @@ _SETTINGS: Final = (
 )
 
 _CLIENT_NOTIFICATIONS: Final = (
-    _told("window/focus", later.WindowFocus, "This window got or lost the focus."),
+    _told("window/focus", later.WindowFocus, "This window got or lost the focus.", built=True),
     _told("diagnostics", later.WindowDiagnostics, "What the window's other servers said."),
     _told("conversation/draft", later.Draft, "What the person is writing."),
 )

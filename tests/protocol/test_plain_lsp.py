@@ -334,3 +334,22 @@ async def test_what_can_be_asked_for_is_announced() -> None:
     assert announced["codeActionProvider"] == {"codeActionKinds": ["quickfix"]}
     assert announced["hoverProvider"] is True
     assert {"agent-ls.request.respond", "agent-ls.request.show"} <= set(announced["executeCommandProvider"]["commands"])
+
+
+async def test_a_window_that_says_where_its_focus_is_is_shown_commands_there() -> None:
+    async with (
+        scene(InOrder([COMMAND])) as (_, home),
+        home.editor() as asker,
+        plain_editor(home) as plain,
+    ):
+        first, second = home.workspace / "a.txt", home.workspace / "b.txt"
+        for path in (first, second):
+            path.write_text(TEXT)
+            await plain.open(path)
+        place = {"line": 2, "character": 1}
+        focus = {"focused": True, "uri": first.as_uri(), "range": {"start": place, "end": place}}
+        await plain.link.notify("agent/window/focus", focus)
+        await plain.hover(second, 0)
+        await asked(asker, home.workspace)
+        (mark,) = await plain.until_marked(first)
+        assert mark.range == types.Range(types.Position(2, 0), types.Position(2, 8))
