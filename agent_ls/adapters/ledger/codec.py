@@ -66,6 +66,11 @@ def encode_result(result: dict[str, Any]) -> str:
     return _json(result).decode()
 
 
+def decode_result(data: str) -> dict[str, Any]:
+    made: dict[str, Any] = from_json(data)
+    return made
+
+
 def encode_refusal(refusal: Refusal) -> str:
     return _dump(_adapter(Refusal), refusal).decode()
 

@@ -14,7 +14,6 @@ from agent_ls.adapters.ledger.places import (
     NO_TEXT,
     Place,
     State,
-    deleted,
     in_order,
     key_conflict,
     list_cursor,
@@ -23,10 +22,9 @@ from agent_ls.adapters.ledger.places import (
     place_of,
     read_list_cursor,
     read_page_cursor,
-    stale_epoch,
     summary,
-    with_seq,
 )
+from agent_ls.adapters.ledger.plan import Standing, highest_number, planned
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect
 from agent_ls.core.errors import Refusal
@@ -91,27 +89,20 @@ class MemoryLedger:
 
     async def append(self, commit: Commit) -> Committed | Refusal:
         store, id_ = self._open(), commit.conversation_id
-        if id_ in store.deleted:
-            return deleted(id_)
-        newest = store.epochs.get(id_, 0)
-        if id_ not in store.owners or commit.epoch != newest:
-            return stale_epoch(commit.epoch, newest)
         kept = store.conversations.get(id_)
         seq = len(kept.events) if kept else 0
-        last = seq + len(commit.facts)
-        stored = with_seq(commit.receipt, last) if commit.receipt else None
-        if stored is not None:
-            known = store.receipts.setdefault(stored.command_id, stored)
+        standing = Standing(store.owners.get(id_), store.epochs.get(id_, 0), seq, id_ in store.deleted)
+        plan = planned(commit, standing)
+        if isinstance(plan, Refusal):
+            return plan
+        if plan.receipt is not None:
+            known = store.receipts.setdefault(plan.receipt.command_id, plan.receipt)
             if known.conversation_id != id_:
-                return key_conflict(stored.command_id)
-            if known is not stored:
+                return key_conflict(known.command_id)
+            if known is not plan.receipt:
                 return Committed((), seq, known)
-        events = [
-            Event(id_, seq + n, commit.at, fact.kind, str(fact.name), fact.entity)
-            for n, fact in enumerate(commit.facts, start=1)
-        ]
-        self._apply(commit, events)
-        return Committed(events, last, stored)
+        self._apply(commit, plan.events)
+        return Committed(plan.events, plan.seq, plan.receipt)
 
     def _apply(self, commit: Commit, events: Sequence[Event]) -> None:
         store = self.store
@@ -124,8 +115,7 @@ class MemoryLedger:
             for event in events:
                 kept.current[event.entity.id] = event.entity
                 kept.places[event.entity.id] = place_of(event.entity)
-                if isinstance(event.entity, Request):
-                    store.last_number = max(store.last_number, event.entity.number)
+        store.last_number = max(store.last_number, highest_number(events))
         for effect in commit.effects:
             store.effects.setdefault(effect.id, effect)
         for done in commit.settled:

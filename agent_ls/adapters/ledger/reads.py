@@ -3,7 +3,6 @@
 Owns the queries and what they cost: what is asked for, not what there is. Does not own threads or connections.
 """
 
-import json
 import sqlite3
 from collections.abc import Sequence
 
@@ -18,6 +17,7 @@ from agent_ls.adapters.ledger.places import (
 from agent_ls.adapters.ledger.places import (
     summary as make_summary,
 )
+from agent_ls.adapters.ledger.plan import receipt_of
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect, EffectClass, EffectType
 from agent_ls.core.events import AnyEntity, Event, EventKind
@@ -136,10 +136,7 @@ def receipt(db: Connection, command_id: str) -> Receipt | None:
     ).fetchone()
     if row is None:
         return None
-    conversation_id, status, result = row
-    if status == "rejected":
-        return Receipt(command_id, conversation_id, refusal=codec.decode_refusal(result))
-    return Receipt(command_id, conversation_id, result=json.loads(result))
+    return receipt_of(command_id, row[0], row[1], result=row[2])
 
 
 def owed(db: Connection) -> Sequence[Effect]:

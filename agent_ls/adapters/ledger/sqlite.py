@@ -16,6 +16,7 @@ from agent_ls.adapters.ledger import reads, writes
 from agent_ls.adapters.ledger.files import Reserve, connect, make_private, refuse_network
 from agent_ls.adapters.ledger.handover import Line
 from agent_ls.adapters.ledger.partials import Partials
+from agent_ls.adapters.ledger.plan import highest_number, prepare
 from agent_ls.adapters.ledger.schema import MIGRATIONS, Migration, migrate, refuse_newer, version_of
 from agent_ls.adapters.ledger.trouble import is_full, ledger_error
 from agent_ls.adapters.ledger.writer import IDLE_S, Writer
@@ -98,11 +99,10 @@ class SqliteLedger:
         await self._writer.run(work, reserved=True)
 
     async def append(self, commit: Commit) -> Committed | Refusal:
-        work = partial(writes.append, prepared=writes.prepare(commit))
+        work = partial(writes.append, prepared=prepare(commit))
         done = await self._writer.run(work, reserved=_only_ends(commit))
         events = done.events if isinstance(done, Committed) else ()
-        numbers = [event.entity.number for event in events if isinstance(event.entity, Request)]
-        self._last_number = max(self._last_number, *numbers, 0)
+        self._last_number = max(self._last_number, highest_number(events))
         return done
 
     async def receipt(self, command_id: str) -> Receipt | None:

@@ -5,62 +5,46 @@ transactions.
 """
 
 import sqlite3
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from agent_ls.adapters.ledger import codec
-from agent_ls.adapters.ledger.places import deleted, key_conflict, newest_text, place_of, stale_epoch, with_seq
+from agent_ls.adapters.ledger.places import key_conflict, newest_text
+from agent_ls.adapters.ledger.plan import (
+    Prepared,
+    Standing,
+    highest_number,
+    keep_bytes,
+    listing,
+    newest_places,
+    planned,
+    receipt_row,
+)
 from agent_ls.adapters.ledger.reads import receipt as read_receipt
-from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import Event, run_of
-from agent_ls.core.request import Request
 from agent_ls.ports.ledger import Commit, Committed, Receipt
 
 Connection = sqlite3.Connection
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A commit with its entities encoded, in the order of its facts."""
-
-    commit: Commit
-    encoded: tuple[bytes, ...]
-
-
-def prepare(commit: Commit) -> Prepared:
-    return Prepared(commit, tuple(codec.encode(fact.entity) for fact in commit.facts))
-
-
 def append(db: Connection, prepared: Prepared) -> Committed | Refusal:
     commit = prepared.commit
     owner, epoch, seq, gone = db.execute(_STANDING, {"id": commit.conversation_id}).fetchone()
-    if gone:
-        return deleted(commit.conversation_id)
-    if owner is None or epoch != commit.epoch:
-        return stale_epoch(commit.epoch, epoch)
-    last = seq + len(commit.facts)
-    stored = None
-    if commit.receipt is not None:
-        stored = with_seq(commit.receipt, last)
-        if not _keep_receipt(db, stored):
-            known = read_receipt(db, stored.command_id)
-            assert known is not None
-            if known.conversation_id != commit.conversation_id:
-                return key_conflict(stored.command_id)
-            return Committed((), seq, known)
-    events = [
-        Event(commit.conversation_id, seq + n, commit.at, fact.kind, str(fact.name), fact.entity)
-        for n, fact in enumerate(commit.facts, start=1)
-    ]
-    if events:
-        _write_events(db, prepared, events)
-        _write_current(db, events)
-        _write_conversation(db, commit, last)
+    plan = planned(commit, Standing(owner, epoch, seq, bool(gone)))
+    if isinstance(plan, Refusal):
+        return plan
+    if plan.receipt is not None and not _keep_receipt(db, plan.receipt):
+        known = read_receipt(db, plan.receipt.command_id)
+        assert known is not None
+        if known.conversation_id != commit.conversation_id:
+            return key_conflict(known.command_id)
+        return Committed((), seq, known)
+    if plan.events:
+        _write_events(db, prepared, plan.events)
+        _write_current(db, commit.conversation_id, plan.events)
+        _write_conversation(db, commit, plan.seq)
     _write_effects(db, commit)
-    for event, encoded in zip(events, prepared.encoded, strict=True):
-        codec.keep_json(event, encoded)
-    return Committed(events, last, stored)
+    keep_bytes(prepared, plan.events)
+    return Committed(plan.events, plan.seq, plan.receipt)
 
 
 def claim(db: Connection, conversation_id: str, owner: str) -> int:
@@ -126,18 +110,14 @@ def renew_lease(db: Connection, boot_id: str, ttl_s: float) -> None:
 
 def _keep_receipt(db: Connection, receipt: Receipt) -> bool:
     """False if there is one of that id already."""
-    if receipt.refusal is not None:
-        status, result = "rejected", codec.encode_refusal(receipt.refusal)
-    else:
-        status, result = "accepted", codec.encode_result(receipt.result or {})
     kept = db.execute(
         "INSERT INTO receipt (command_id, conversation_id, status, result) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (receipt.command_id, receipt.conversation_id, status, result),
+        receipt_row(receipt),
     )
     return kept.rowcount == 1
 
 
-def _write_events(db: Connection, prepared: Prepared, events: list[Event]) -> None:
+def _write_events(db: Connection, prepared: Prepared, events: Sequence[Event]) -> None:
     commit = prepared.commit
     command = commit.receipt.command_id if commit.receipt else None
     rows = [
@@ -150,29 +130,21 @@ def _write_events(db: Connection, prepared: Prepared, events: list[Event]) -> No
     db.executemany("INSERT INTO event VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
-def _write_current(db: Connection, events: list[Event]) -> None:
-    """The newest state of each entity; of several facts about one only the last is written."""
-    rows: dict[str, tuple[Any, ...]] = {}
-    number = 0
-    for event in events:
-        place, conversation_id = place_of(event.entity), event.conversation_id
-        rows[place.entity_id] = (
-            place.entity_id, conversation_id, str(place.kind), place.ord, place.state,
-            conversation_id, event.seq,
-        )  # fmt: skip
-        if isinstance(event.entity, Request):
-            number = max(number, event.entity.number)
-    db.executemany(_UPSERT_CURRENT, rows.values())
-    if number:
+def _write_current(db: Connection, conversation_id: str, events: Sequence[Event]) -> None:
+    rows = [
+        (place.entity_id, conversation_id, str(place.kind), place.ord, place.state, conversation_id, seq)
+        for place, seq in newest_places(events)
+    ]
+    db.executemany(_UPSERT_CURRENT, rows)
+    if number := highest_number(events):
         db.execute("UPDATE meta SET value = max(value, ?) WHERE key = 'last_number'", (number,))
 
 
 def _write_conversation(db: Connection, commit: Commit, seq: int) -> None:
-    found = [fact.entity for fact in commit.facts if isinstance(fact.entity, Conversation)]
-    newest = found[-1] if found else None
-    listed = (newest.workspace, newest.title.casefold(), newest.archived) if newest else (None, None, None)
+    new = listing(commit)
     text = newest_text(fact.entity for fact in commit.facts)
-    db.execute(_UPSERT_CONVERSATION, (commit.conversation_id, seq, commit.at, *listed, *text))
+    row = (commit.conversation_id, seq, commit.at, new.workspace, new.title, new.archived, *text)
+    db.execute(_UPSERT_CONVERSATION, row)
 
 
 def _write_effects(db: Connection, commit: Commit) -> None:
