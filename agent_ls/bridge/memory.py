@@ -1,37 +1,49 @@
 """What the bridge remembers of a link, so that a new daemon can take the old one's place unseen by the editor.
 
 Owns reading messages as far as a replay needs it, what is added to them (commandId, environment), and which requests
-are sent again. Does not own bytes, sockets or time (pump). No I/O apart from random bytes for a commandId.
+are sent again. Does not own bytes, sockets (pump) nor the texts of documents (mirror). No I/O apart from random bytes
+for a commandId and a look at the clock.
 
-When a daemon goes: `initialize` is replayed and its answer kept from the editor; a request that carries a commandId
-is sent again, because the same id gives the same answer; every other one is answered with ContentModified, on which
-editors ask again or give up without a word. What the editor still answers to the old daemon reaches nobody.
+When a daemon goes: `initialize` is replayed and its answer kept from the editor; then the open documents, as they are
+by then; a request that carries a commandId is sent again, because the same id gives the same answer; every other one
+is answered with ContentModified, on which editors ask again or give up without a word. Progress that nobody would end
+is ended. What the editor still answers to the old daemon reaches nobody.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any, TypeGuard
+
+    from agent_ls.bridge.mirror import Mirror
 
 CONTENT_MODIFIED = -32801
 COMMAND_PREFIX = "agent-ls."
 REPLAY_ID = "agent-ls-bridge:initialize"
+DOCUMENTS = frozenset({f"textDocument/did{done}" for done in ("Open", "Change", "Save", "Close")})
+# One that goes on while the machine sleeps, as the times of files do.
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class Outgoing:
-    """A message on its way to the daemon. `key` is a request's id; `reply` marks an answer to the daemon's own."""
+    """A message on its way to the daemon. `key` is a request's id.
 
-    __slots__ = ("body", "key", "reply")
+    Not `lasting`: an answer to the daemon's own question, or a piece of text that a replay brings anyway. The next
+    daemon does not get it.
+    """
 
-    def __init__(self, body: bytes, *, key: int | str | None = None, reply: bool = False) -> None:
+    __slots__ = ("body", "key", "lasting")
+
+    def __init__(self, body: bytes, *, key: int | str | None = None, lasting: bool = True) -> None:
         self.body = body
         self.key = key
-        self.reply = reply
+        self.lasting = lasting
 
 
 class _Waiting:
@@ -57,6 +69,9 @@ class Memory:
         self._waiting: dict[int | str, _Waiting] = {}
         self._asked: set[int | str] = set()
         self._stale: set[int | str] = set()
+        self._progress: set[int | str] = set()
+        self._encoding: str | None = None
+        self._mirror: Mirror | None = None
 
     @property
     def waits(self) -> bool:
@@ -77,7 +92,7 @@ class Memory:
         if not isinstance(method, str):
             return self._reply(key, body)
         if not _is_id(key):
-            return self._notification(method, body)
+            return self._notification(method, body, message.get("params"))
         body = self._amended(method, message, body)
         again = method == "initialize" or _carries_command(method, message.get("params"))
         self._waiting[key] = _Waiting(method, body, again=again)
@@ -95,12 +110,16 @@ class Memory:
             elif method == "agent/drain":
                 params = message.get("params")
                 self.stopped = isinstance(params, dict) and params.get("reason") == "shutdown"
+            elif method == "$/progress":
+                self._note_progress(message.get("params"))
             return True
         if self._replaying and key == REPLAY_ID:
             self._replaying = False
             return False
-        if _is_id(key) and (waiting := self._waiting.pop(key, None)):
-            self._served = self._served or (waiting.method == "initialize" and "result" in message)
+        waiting = self._waiting.pop(key, None) if _is_id(key) else None
+        if waiting and waiting.method == "initialize" and "result" in message:
+            self._served = True
+            self._agree(message["result"])
         return True
 
     def daemon_gone(self, unsent: list[Outgoing]) -> tuple[list[Outgoing], list[bytes]]:
@@ -118,7 +137,9 @@ class Memory:
             else:
                 answers.append(_answer_for(key, waiting.method))
                 del self._waiting[key]
-        return [*again, *(message for message in unsent if not message.reply)], answers
+        answers += [_progress_end(token) for token in self._progress]
+        self._progress.clear()
+        return [*again, *_lasting(unsent)], answers
 
     def give_up(self, sentence: str) -> list[bytes]:
         """There is no daemon to be had: an answer for everything that waits."""
@@ -133,8 +154,11 @@ class Memory:
         self._replaying = True
         return Outgoing(_encode({**self._initialize, "id": REPLAY_ID}))
 
-    def after_replay(self) -> Outgoing | None:
-        return Outgoing(self._initialized) if self._initialized else None
+    def after_replay(self, unsent: Iterable[Outgoing]) -> list[Outgoing]:
+        """What to send once a replayed `initialize` is answered: what is open now, then what has waited."""
+        first = [Outgoing(self._initialized)] if self._initialized else []
+        told = self._mirror.replay() if self._mirror else []
+        return [*first, *(Outgoing(_encode(message), lasting=False) for message in told), *_lasting(unsent)]
 
     def _reply(self, key: object, body: bytes) -> Outgoing | None:
         if _is_id(key):
@@ -142,14 +166,42 @@ class Memory:
                 self._stale.discard(key)
                 return None
             self._asked.discard(key)
-        return Outgoing(body, reply=True)
+        return Outgoing(body, lasting=False)
 
-    def _notification(self, method: str, body: bytes) -> Outgoing:
+    def _notification(self, method: str, body: bytes, params: Any) -> Outgoing:
+        if method in DOCUMENTS:
+            self._documents().take(method, params)
+            return Outgoing(body, lasting=not self._served)
         if method == "exit":
             self.exit_code = 0 if self._shutdown else 1
         elif method == "initialized":
             self._initialized = body
         return Outgoing(body)
+
+    def _documents(self) -> Mirror:
+        if self._mirror is None:
+            from agent_ls.bridge.mirror import Mirror
+
+            self._mirror = Mirror(lambda: time.clock_gettime(CLOCK))
+            if self._encoding:
+                self._mirror.agree(self._encoding)
+        return self._mirror
+
+    def _agree(self, answer: Any) -> None:
+        capabilities = answer.get("capabilities") if isinstance(answer, dict) else None
+        encoding = capabilities.get("positionEncoding") if isinstance(capabilities, dict) else None
+        if isinstance(encoding, str):
+            self._encoding = encoding
+            if self._mirror:
+                self._mirror.agree(encoding)
+
+    def _note_progress(self, params: Any) -> None:
+        value = params.get("value") if isinstance(params, dict) else None
+        kind = value.get("kind") if isinstance(value, dict) else None
+        if kind == "begin" and _is_id(params.get("token")):
+            self._progress.add(params["token"])
+        elif kind == "end" and _is_id(params.get("token")):
+            self._progress.discard(params["token"])
 
     def _amended(self, method: str, message: dict[str, Any], body: bytes) -> bytes:
         if method == "initialize" and self._initialize is None:
@@ -169,6 +221,14 @@ class Memory:
 
 def error_body(key: int | str | None, code: int, sentence: str) -> bytes:
     return _encode({"jsonrpc": "2.0", "id": key, "error": {"code": code, "message": sentence}})
+
+
+def _lasting(unsent: Iterable[Outgoing]) -> list[Outgoing]:
+    return [message for message in unsent if message.lasting]
+
+
+def _progress_end(token: int | str) -> bytes:
+    return _encode({"jsonrpc": "2.0", "method": "$/progress", "params": {"token": token, "value": {"kind": "end"}}})
 
 
 def _answer_for(key: int | str, method: str) -> bytes:

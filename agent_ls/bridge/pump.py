@@ -220,8 +220,8 @@ class Bridge:
             assert isinstance(body, bytes), "the far side has no limit that a daemon reaches"
             if self._memory.from_daemon(body):
                 self._to_editor += frame(body)
-            elif message := self._memory.after_replay():
-                self._queue([message, *self._to_daemon])
+            else:
+                self._queue(self._memory.after_replay(self._to_daemon))
         return bool(data) and self._far.lost is None
 
     def _queue(self, messages: list[Outgoing]) -> None:

@@ -86,10 +86,13 @@ async def _serve(listener: Listener, settings: Settings, environ: Mapping[str, s
             if recovered:
                 log.info("took up %d conversations that a daemon before this one left", recovered)
             tasks.start_soon(listener.serve, serve)
+            clock, returning = daemon.desk.services.clock, daemon.desk.documents.returning
+            tasks.start_soon(returning.give_time, clock.sleep)
             await ending.wait()
             log.info("daemon %d ends", os.getpid())
+            returning.freeze()
             daemon.say_goodbye("shutdown")
-            await daemon.desk.services.clock.sleep(GOODBYE_S)
+            await clock.sleep(GOODBYE_S)
             tasks.cancel_scope.cancel()
 
 

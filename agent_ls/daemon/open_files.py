@@ -3,6 +3,7 @@
 Owns what is wired to what here; compose passes it on.
 """
 
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,9 +11,11 @@ from functools import partial
 from agent_ls.adapters.host import canonical
 from agent_ls.adapters.host.files import DiskFiles
 from agent_ls.adapters.host.marks import FileMarks
+from agent_ls.adapters.host.open_set import OpenSetFile
 from agent_ls.adapters.host.system import seconds_since_change
 from agent_ls.editor import opening
 from agent_ls.editor.documents import Documents, Overlay
+from agent_ls.editor.returning import Returning
 from agent_ls.editor.window_files import WindowFiles
 
 
@@ -26,6 +29,7 @@ class OpenFiles:
 
 
 def open_files(spool: str) -> OpenFiles:
-    disk, documents = DiskFiles(), Documents(canonical.key_of)
+    returning = Returning(OpenSetFile(os.path.join(spool, "open-files")))
+    disk, documents = DiskFiles(), Documents(canonical.key_of, returning)
     settle = partial(opening.settle, files=disk, seconds_since_change=seconds_since_change)
     return OpenFiles(WindowFiles(disk, documents, FileMarks(spool)), documents, settle)

@@ -17,6 +17,7 @@ import anyio
 from agent_ls.core.text import ENCODINGS, UTF_16, BadChange, Text
 from agent_ls.core.textfile import sha256
 from agent_ls.editor.book import Outcome
+from agent_ls.editor.returning import Nowhere, Returning
 
 SAVES: Final = "document.save"
 
@@ -41,6 +42,8 @@ class Overlay:
     `dirty`: changed since it was opened or last saved; `base` is the print of its text then. `lost`: a change came
     that could not be made, so its text is not known. `by_agent`: holds an edit of ours that nobody has saved yet.
     `changed` is set, and replaced by a fresh event, at whatever happens to it; `settled` once the disk was looked at.
+    `known_s`: it came back from a daemon before this one, and its text was that of `base` so many seconds ago;
+    `unfinished` until the change that it had then has come too.
     """
 
     window: EditingWindow
@@ -54,6 +57,8 @@ class Overlay:
     lost: bool = False
     closed: bool = False
     by_agent: bool = False
+    known_s: float | None = None
+    unfinished: bool = False
     changed: anyio.Event = field(default_factory=anyio.Event)
     settled: anyio.Event = field(default_factory=anyio.Event)
 
@@ -73,8 +78,9 @@ class Overlay:
 class Documents:
     """`key_of` gives the canonical key of a URI (the disk knows links and folding volumes)."""
 
-    def __init__(self, key_of: Callable[[str], str]) -> None:
+    def __init__(self, key_of: Callable[[str], str], returning: Returning | None = None) -> None:
         self._key_of = key_of
+        self.returning = returning or Returning(Nowhere())
         self._copies: dict[tuple[EditingWindow, str], Overlay] = {}
         self._by_key: dict[str, list[Overlay]] = {}
         self._senders: dict[str, EditingWindow] = {}
@@ -104,12 +110,13 @@ class Documents:
         overlay = Overlay(
             window, uri, self._key(uri), _version(document), Text(text, window.encoding), fingerprint(text), self._use()
         )
+        overlay.known_s, overlay.unfinished = _replay(params)
         self._copies[window, uri] = overlay
-        self._by_key.setdefault(overlay.key, []).append(overlay)
+        self._know_key(overlay)
         return overlay
 
     def change(self, window: EditingWindow, params: Mapping[str, Any]) -> Overlay | None:
-        """The copy if it was clean until now."""
+        """The copy if it was clean until now, and that is news."""
         overlay = self._known(window, params, "didChange")
         if overlay is None:
             return None
@@ -120,7 +127,8 @@ class Documents:
             overlay.lost = True
         elif not overlay.lost or whole:
             self._make(overlay, changes, version=version)
-        was_clean, overlay.dirty = not overlay.dirty, True
+        was_clean, overlay.dirty = not overlay.dirty and not overlay.unfinished, True
+        overlay.unfinished = False
         overlay.used = self._use()
         overlay.touch()
         return overlay if was_clean else None
@@ -186,13 +194,18 @@ class Documents:
         if key != overlay.key:
             self._forget_key(overlay)
             overlay.key = key
-            self._by_key.setdefault(key, []).append(overlay)
+            self._know_key(overlay)
+
+    def _know_key(self, overlay: Overlay) -> None:
+        self._by_key.setdefault(overlay.key, []).append(overlay)
+        self.returning.opened(overlay.key)
 
     def _forget_key(self, overlay: Overlay) -> None:
         beside = self._by_key[overlay.key]
         beside.remove(overlay)
         if not beside:
             del self._by_key[overlay.key]
+        self.returning.closed(overlay.key)
 
     def _key(self, uri: str) -> str:
         try:
@@ -228,6 +241,16 @@ def _uri(params: Mapping[str, Any]) -> str | None:
     document = params.get("textDocument")
     uri = document.get("uri") if isinstance(document, dict) else None
     return uri if isinstance(uri, str) else None
+
+
+def _replay(params: Mapping[str, Any]) -> tuple[float | None, bool]:
+    """What the bridge says of a document that a daemon before this one knew: (known_s, unfinished)."""
+    ours = params.get("agentLs")
+    replay = ours.get("replay") if isinstance(ours, dict) else None
+    seconds = replay.get("secondsAgo") if isinstance(replay, dict) else None
+    if not isinstance(replay, dict) or not isinstance(seconds, int | float):
+        return None, False
+    return float(seconds), replay.get("changed") is True
 
 
 def _version(document: Any) -> int | None:

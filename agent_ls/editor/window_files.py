@@ -59,11 +59,13 @@ class WindowFiles:
         """A file that so far only a window holds is there for the tools."""
         place = await self._disk.locate(path, root)
         if isinstance(place, Place) and not place.exists:
+            await self._documents.returning.wait(place.uri)
             held = any(overlay.dirty and str(overlay.text) for overlay in self._documents.at(place.uri))
             return replace(place, exists=held)
         return place
 
     async def read(self, path: str, limit: int) -> Content | Refused:
+        await self._documents.returning.wait(file_uri(path))
         copies = self._documents.at(file_uri(path))
         if not copies:
             return await self._disk.read(path, limit)
@@ -80,6 +82,7 @@ class WindowFiles:
         return Content(data, sha256(data), f"unsaved text of your editor ({names(stand.what.copies)})")
 
     async def replace(self, path: str, data: bytes, *, expected: str, token: str) -> Replaced | Refused:
+        await self._documents.returning.wait(file_uri(path))
         if not self._documents.at(file_uri(path)):
             return await self._disk.replace(path, data, expected=expected, token=token)
         stand = await self._stand(path, self._documents.sender(token.partition(".")[0]))
