@@ -79,7 +79,7 @@ class _Row:
     def put(self, piece: str) -> None:
         self._pieces.append(piece)
         self.used += _cells(piece)
-        if piece == " ":
+        if piece == " " or _cells(piece) == 2:
             self._break = (len(self._pieces), self.colours)
 
     def broken(self, hang: str) -> "_Row":

@@ -132,11 +132,13 @@ class Talk:
         """Answers what was shown. The next request is asked at once; the daemon says whether this one counted."""
         self.asking.put({**request, "status": "responding"})
         self._answered.add(request["id"])
+        said = cards.verb({"decision": decision})
+        self.transcript.put([self.style.dim(f"#{request['number']} {said}")], kind="decided")
 
         def refused(error: ClientError) -> None:
             self._answered.discard(request["id"])
+            self.trouble(error)
             if error.code not in _SETTLED:
-                self.trouble(error)
                 self.asking.put(request)
 
         params = {"requestId": request["id"], "digest": request["digest"], "decision": decision, **more}
@@ -226,9 +228,9 @@ class Talk:
             return
         if request["id"] in self._answered:
             self._answered.discard(request["id"])
-            self.transcript.note(f"#{request['number']} {cards.verb(request)}")
         elif known is not None or self.asking.was_shown(request):
-            self.transcript.note(f"#{request['number']} {cards.decided(request)}", "yellow")
+            said = self.style.paint(f"#{request['number']} {cards.decided(request)}", "yellow")
+            self.transcript.put([said], kind="decided")
 
     def _run(self, run: Json) -> None:
         status, run_id = run.get("status"), str(run["id"])

@@ -15,6 +15,7 @@ from agent_ls.core.display import named, one_line
 Json = dict[str, Any]
 CALLS: Final = frozenset({"tool_call", "command", "file_change"})
 _SETTLED: Final = frozenset({"finished", "denied", "not_run"})
+_TOGETHER: Final = frozenset({("card", "decided"), ("decided", "call")})
 _TAIL_ROWS: Final = 5
 _TAIL_CHARS: Final = 8_000
 _THOUGHT_ROWS: Final = 2
@@ -65,6 +66,7 @@ class Transcript:
             case "reasoning":
                 self._thought(str(item["payload"].get("text", "")))
             case _:
+                self._close_all()
                 lines = [row for line in render.item(item, self._style) for row in self._wrapped(line, "  ")]
                 self.put(lines, kind=kind)
 
@@ -78,7 +80,7 @@ class Transcript:
             return
         match part.get("phase", "answering"):
             case "answering":
-                answer = self._answers.setdefault(item_id, _Answer(self._style))
+                answer = self._answer(item_id)
                 whole, delta = part.get("text"), part.get("delta")
                 if whole is not None or delta:
                     self._write(answer, str(whole) if whole is not None else answer.text + str(delta))
@@ -93,8 +95,7 @@ class Transcript:
 
     def run_ended(self) -> None:
         """What a killed daemon left in flight will never be completed."""
-        for answer in self._answers.values():
-            self._close(answer)
+        self._close_all()
         self._answers.clear()
         self._running.clear()
         self._outputs.clear()
@@ -104,7 +105,7 @@ class Transcript:
         """Lines of one thing; things of another kind stand apart."""
         if not lines:
             return
-        apart = kind != self._last or kind in {"user_message", "card", "told"}
+        apart = (kind != self._last or kind in {"user_message", "card", "told"}) and (self._last, kind) not in _TOGETHER
         if apart and self._last:
             self._lines.append("")
         self._last = kind
@@ -149,7 +150,21 @@ class Transcript:
         shown = payload.get("requestId") in self._seen_cards
         self.put([untabbed(line) for line in render.call(item, self._style, shown=shown)], kind="call")
 
+    def _answer(self, item_id: str) -> "_Answer":
+        """One answer is in flight at a time: where another begins, the one before will not be completed."""
+        if item_id not in self._answers:
+            self._close_all()
+            self._answers = {item_id: _Answer(self._style)}
+        return self._answers[item_id]
+
+    def _close_all(self) -> None:
+        for answer in self._answers.values():
+            self._close(answer)
+
     def _write(self, answer: "_Answer", whole: str) -> None:
+        if answer.text.startswith(whole):
+            # A copy from before a crash may end earlier than what was seen.
+            return
         if not whole.startswith(answer.text):
             # The model is asked again: what it said before is void, and a new answer begins.
             self._close(answer)
@@ -169,7 +184,7 @@ class Transcript:
     def _close(self, answer: "_Answer") -> None:
         if answer.rest.strip():
             self._answered(answer.markdown.line(answer.rest, self.columns))
-        answer.rest = ""
+        answer.rest, answer.written = "", len(answer.text)
 
     def _answered(self, rows: list[str], *, blank: bool = False) -> None:
         if not (blank and self._last != "answer"):

@@ -75,6 +75,7 @@ def _open(talk: "Talk", options: argparse.Namespace) -> None:
                 talk.update(**talk.chosen)
         else:
             talk.create()
+            talk.transcript.note("A new conversation here. @file goes along with a message; /help says more.")
     except BaseException:
         talk.link.close()
         raise
