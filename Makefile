@@ -11,10 +11,10 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 FAST_TESTS = $(wildcard tests/unit tests/architecture tests/contract)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup install lint check test bench demo clean
+.PHONY: help setup install lint check check-editors format-editors test bench demo clean
 
 help: ## what there is to say
-	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
 setup: $(READY) ## .venv/ with everything for development, a real nvim among it
 
@@ -33,6 +33,12 @@ lint: $(READY) ## ruff, mypy, import-linter
 
 check: lint ## lint and the fast tests, under a minute
 	$(BIN)/python -m pytest $(FAST_TESTS)
+
+check-editors: $(READY) ## the Lua of the Neovim plugin: loads, no globals, formatted
+	@sh scripts/check_editors.sh $(BIN)/nvim
+
+format-editors: $(READY) ## formats it
+	@sh scripts/check_editors.sh $(BIN)/nvim --write
 
 test: lint ## everything
 	$(BIN)/python -m pytest tests

@@ -42,7 +42,7 @@ async def test_from_a_question_to_a_changed_file_and_the_output_of_a_command() -
                 "┆  # A greeting.",
                 "┆ -print('Hello, wrold!')",
                 "┆ +print('Hello, world!')",
-                f"● $ cat hello.py  · allowed by {ME} in neovim · 2 lines",
+                f"● $ cat hello.py  · 2 lines · allowed by {ME} in neovim",
                 "│ # A greeting.",
                 "│ print('Hello, world!')",
                 "",
@@ -97,7 +97,7 @@ async def test_denied_with_a_reason_nothing_runs_and_the_model_is_told_why() -> 
             await nvim.until_ended()
             shown = await nvim.until_shows("As you like.")
             assert [line for line in shown if "echo x" in line] == [
-                f"⊘ $ echo x >> ran  · denied by {ME} in neovim · 1 line"
+                f"⊘ $ echo x >> ran  · 1 line · denied by {ME} in neovim"
             ]
         assert lines(home.workspace / "ran") == []
         assert "use the other file" in server.requests[-1].results[-1][1]
@@ -180,6 +180,30 @@ async def test_a_selection_goes_with_the_question() -> None:
             assert shown[2:4] == ["▌ What is this?", "▌ with hello.py:2"]
         assert "print('Hello, wrold!')" in str(server.requests[0].body)
 
+
+async def test_answers_to_questions_are_picked_by_number_or_said_in_words() -> None:
+    async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
+        assert await nvim.lua(ANSWERS) == [
+            {"style": "b", "name": "greeting"},
+            {"files": ["x", "z"]},
+            {"answer": "Run it again"},
+            "rerun",
+        ]
+
+
+ANSWERS = """
+local card = require('agent_ls.card')
+local style = { id = 'style', options = { { id = 'a', label = 'Tabs' }, { id = 'b', label = 'Spaces' } } }
+local several = { id = 'files', multi = true, options = { { id = 'x', label = 'X' }, { id = 'y', label = 'Y' } } }
+local again = { options = { { id = 'tell', label = 'Tell it' }, { id = 'rerun', label = 'Run it again' } } }
+local _, picked = card.answers(again, '2')
+return {
+  (card.answers({ questions = { style, { id = 'name' } } }, '2 | greeting')),
+  (card.answers({ questions = { several } }, '1, z')),
+  (card.answers(again, '2')),
+  picked,
+}
+"""
 
 STOCK = """
 local title, limit = ...

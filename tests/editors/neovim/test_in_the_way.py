@@ -79,7 +79,7 @@ async def test_the_cursor_follows_from_the_last_line_only() -> None:
         first.open()
         await nvim.until_shows("four")
         assert await nvim.lua(CURSOR) == [8, 8]
-        await nvim.lua("vim.api.nvim_win_set_cursor(require('agent_ls.transcript').windows()[1], { 6, 1 })")
+        await nvim.lua("vim.api.nvim_win_set_cursor(require('agent_ls.window').windows()[1], { 6, 1 })")
         second.open()
         await nvim.until_ended()
         await nvim.until_shows("six")
@@ -104,7 +104,7 @@ async def test_a_transcript_of_ten_thousand_lines_opens_fast_and_folds() -> None
 
 
 CURSOR = """
-local window = require('agent_ls.transcript').windows()[1]
+local window = require('agent_ls.window').windows()[1]
 return { vim.api.nvim_win_get_cursor(window)[1], vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(window)) }
 """
 
@@ -153,10 +153,10 @@ conversation.taken(long, {
   conversation = about, items = items, requests = {}, queue = {}, streams = {}, seq = 1, snapshot = true,
 })
 require('agent_ls').load()
-require('agent_ls.transcript').open(long)
+require('agent_ls.window').open(long)
 vim.cmd('redraw')
 local took = (vim.uv.hrtime() - began) / 1e6
-local window = require('agent_ls.transcript').windows()[1]
+local window = require('agent_ls.window').windows()[1]
 local buf = vim.api.nvim_win_get_buf(window)
 local folded = vim.api.nvim_win_call(window, function()
   local last = vim.fn.line('$')

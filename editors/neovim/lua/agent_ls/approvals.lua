@@ -180,13 +180,9 @@ function M.look()
       seen = buf ~= nil and row ~= nil and count > 1 and on_screen(buf, row, count)
     end
     if seen then
-      M.saw(held)
+      held.since = held.since or vim.uv.now()
     end
   end
-end
-
-function M.saw(held)
-  held.since = held.since or vim.uv.now()
 end
 
 --- The request that a command without a number means.
@@ -222,7 +218,12 @@ function M.find(number)
       return held
     end
   end
-  return nil, ('No request #%d waits: it was answered, or its run has ended. `:Agent pending` lists what waits.'):format(number)
+  local sentence = 'No request #%d waits: it was answered, or its run has ended. `:Agent pending` lists what waits.'
+  return nil, sentence:format(number)
+end
+
+local function again(sentence, request)
+  client.say(sentence:format(request.number), vim.log.levels.INFO)
 end
 
 --- An answer of the person, if they can have seen what it answers.
@@ -231,11 +232,11 @@ function M.answer(held, said)
   local request = held.request
   M.look()
   if not held.since then
-    require('agent_ls.commands').show(held)
-    return client.say(('#%d had not been on the screen; look at it, then say it again.'):format(request.number), vim.log.levels.INFO)
+    require('agent_ls.show').open(held)
+    return again('#%d had not been on the screen; look at it, then say it again.', request)
   end
   if vim.uv.now() - held.since < GRACE_MS then
-    return client.say(('#%d has only just come up; look at it, then say it again.'):format(request.number), vim.log.levels.INFO)
+    return again('#%d has only just come up; look at it, then say it again.', request)
   end
   local link = client.link(held.root)
   if not link then

@@ -74,17 +74,51 @@ local function command(card)
   return lines
 end
 
+local function choices(options, lines)
+  for place, option in ipairs(options) do
+    local more = type(option.description) == 'string' and ': ' .. option.description or ''
+    lines[#lines + 1] = { ('  %d. %s'):format(place, text.one_line(option.label .. more)), kind = 'plain' }
+  end
+end
+
 local function questions(request)
-  local lines = {}
+  local lines, offered = {}, false
   for _, asked in ipairs(request.questions or {}) do
     for _, line in ipairs(text.lines(text.escaped(asked.text or asked.header or ''))) do
       lines[#lines + 1] = { line, kind = 'command' }
     end
+    offered = offered or #(asked.options or {}) > 0
+    choices(asked.options or {}, lines)
   end
-  for place, option in ipairs(request.options or {}) do
-    lines[#lines + 1] = { ('  %d. %s'):format(place, text.one_line(option.label)), kind = 'plain' }
+  if not offered then
+    choices(request.options or {}, lines)
   end
   return lines
+end
+
+--- What a person wrote as answers by question id: a number picks an option, several ones are parted by commas where
+--- that fits; the answers to several questions are parted by ` | `.
+---@return table answers
+---@return string? option
+function M.answers(request, said)
+  local asked = request.questions or {}
+  local parts = #asked > 1 and vim.split(said, '%s+|%s+') or { said }
+  local answers, option = vim.empty_dict(), nil
+  for place, question in ipairs(#asked > 0 and asked or { {} }) do
+    local offered = #(question.options or {}) > 0 and question.options or nil
+    local function one(word)
+      local picked = (offered or request.options or {})[tonumber(word) or 0]
+      if picked and not offered then
+        option = picked.id
+        return picked.label
+      end
+      return picked and picked.id or word
+    end
+    local part = vim.trim(parts[place] or '')
+    local several = question.multi and vim.tbl_map(one, vim.split(part, '%s*,%s*'))
+    answers[tostring(question.id or 'answer')] = several or one(part)
+  end
+  return answers, option
 end
 
 ---@return agent_ls.CardLine[]

@@ -180,7 +180,8 @@ end
 --- `agent/hello`: a new link, or a new daemon behind it.
 function M.greeted(link, hello)
   if hello.protocol ~= PROTOCOL then
-    return say(('This daemon speaks protocol %s, the plugin %d; update the older one.'):format(hello.protocol, PROTOCOL))
+    local sentence = 'This daemon speaks protocol %s, the plugin %d; update the older one.'
+    return say(sentence:format(hello.protocol, PROTOCOL))
   end
   local new = not link.hello or link.hello.bootId ~= hello.bootId
   link.hello = hello

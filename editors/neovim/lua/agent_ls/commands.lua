@@ -7,9 +7,8 @@ local card = require('agent_ls.card')
 local client = require('agent_ls.client')
 local config = require('agent_ls.config')
 local conversation = require('agent_ls.conversation')
-local render = require('agent_ls.render')
 local state = require('agent_ls.state')
-local transcript = require('agent_ls.transcript')
+local window = require('agent_ls.window')
 
 local M = {}
 
@@ -81,7 +80,7 @@ local function send(link, to, said, context)
   local params = { conversationId = to.id, content = { { type = 'text', text = said } }, context = context }
   client.command(link, 'agent/message/send', params, function()
     if config.options.open_on_ask then
-      transcript.open(to)
+      window.open(to)
     end
   end)
 end
@@ -105,12 +104,12 @@ function M.ask(words, opts)
 end
 
 function M.toggle()
-  if #transcript.windows() > 0 then
-    return transcript.close()
+  if #window.windows() > 0 then
+    return window.close()
   end
   local current, root = conversation.current(), client.here()
   if current then
-    return transcript.open(current)
+    return window.open(current)
   end
   M.attach('', root)
 end
@@ -122,7 +121,7 @@ function M.attach(words, root)
       if not id then
         return client.say('There is no conversation here yet; `:Agent ask …` begins one.', INFO)
       end
-      enter(link, id, transcript.open)
+      enter(link, id, window.open)
     end
     if words:find('%S') then
       return open(vim.trim(words))
@@ -139,7 +138,7 @@ function M.new(words, opts)
   if words:find('%S') then
     return M.ask(words, opts)
   end
-  transcript.close()
+  window.close()
   client.say('The next `:Agent ask …` begins a new conversation.', INFO)
 end
 
@@ -173,13 +172,8 @@ function M.answer(words)
   if not held or not said then
     return held and client.say(('Say the answer: `:Agent answer %d …`.'):format(held.request.number))
   end
-  local first = (held.request.questions or {})[1] or {}
-  local option = (held.request.options or {})[tonumber(said) or 0]
-  approvals.answer(held, {
-    decision = 'answer',
-    answers = { [tostring(first.id or 'answer')] = option and option.label or said },
-    optionId = option and option.id or nil,
-  })
+  local answers, option = card.answers(held.request, said)
+  approvals.answer(held, { decision = 'answer', answers = answers, optionId = option })
 end
 
 function M.stop()
@@ -190,29 +184,6 @@ function M.stop()
   linked(current.root, function(link)
     client.command(link, 'agent/run/interrupt', { runId = current.run })
   end)
-end
-
---- A request, complete, in a window of its own.
----@param held agent_ls.Held
-function M.show(held)
-  local name = ('agent-ls://request/%d'):format(held.request.number)
-  local lines = {}
-  for _, line in ipairs(card.lines(held.request)) do
-    lines[#lines + 1] = render.SIGN.card .. ' ' .. line[1]
-  end
-  local old = vim.fn.bufnr('^' .. name .. '$')
-  if old > 0 then
-    vim.api.nvim_buf_delete(old, { force = true })
-  end
-  local buf = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(buf, name)
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].modifiable, vim.bo[buf].bufhidden, vim.bo[buf].filetype = false, 'wipe', 'agent-ls'
-  local height = math.min(#lines, math.floor(vim.o.lines / 2))
-  local window = vim.api.nvim_open_win(buf, true, { split = 'below', win = -1, height = height })
-  vim.wo[window].wrap, vim.wo[window].number, vim.wo[window].winfixheight = true, false, true
-  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, desc = 'Close the card' })
-  approvals.saw(held)
 end
 
 function M.pending()
@@ -230,9 +201,9 @@ function M.pending()
     return client.say('Nothing waits for you.', INFO)
   end
   vim.fn.setqflist({}, ' ', { title = 'What waits for you', items = items })
-  local window = vim.api.nvim_get_current_win()
+  local before = vim.api.nvim_get_current_win()
   vim.cmd('botright copen ' .. math.min(#items + 1, 10))
-  vim.api.nvim_set_current_win(window)
+  vim.api.nvim_set_current_win(before)
 end
 
 function M.status()
@@ -255,7 +226,7 @@ M.VERBS = {
   show = function(words)
     local held = request(words:match('%S+'))
     if held then
-      M.show(held)
+      require('agent_ls.show').open(held)
     end
   end,
   status = M.status,

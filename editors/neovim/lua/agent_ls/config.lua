@@ -59,10 +59,14 @@ function M.command()
     return nil, MISSING
   end
   -- A PATH that holds `.` must not make a file of the folder one works in the server.
-  if not (cmd[1] or ''):find('/', 1, true) and vim.iter(vim.split(vim.env.PATH or '', ':')):any(function(folder)
-    return folder:sub(1, 1) ~= '/' and vim.fs.dirname(program) == vim.fs.normalize(vim.fs.abspath(folder))
-  end) then
-    return nil, ('agent-ls was found only in %s, by a relative entry of your PATH, and is not started from there.'):format(vim.fs.dirname(program))
+  if
+    not (cmd[1] or ''):find('/', 1, true)
+    and vim.iter(vim.split(vim.env.PATH or '', ':')):any(function(folder)
+      return folder:sub(1, 1) ~= '/' and vim.fs.dirname(program) == vim.fs.normalize(vim.fs.abspath(folder))
+    end)
+  then
+    local sentence = 'agent-ls was found only in %s, by a relative entry of your PATH, and is not started from there.'
+    return nil, sentence:format(vim.fs.dirname(program))
   end
   return vim.list_extend({ program }, vim.list_slice(cmd, 2))
 end

@@ -53,7 +53,7 @@ function M.load()
     if vim.v.event.old_mode:find('^[iRs]') and not vim.v.event.new_mode:find('^[iRs]') then
       vim.schedule(function()
         require('agent_ls.approvals').draw()
-        require('agent_ls.transcript').refold()
+        require('agent_ls.window').refold()
       end)
     end
   end)

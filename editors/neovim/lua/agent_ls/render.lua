@@ -82,9 +82,7 @@ end
 
 --- `allowed by ann in neovim`
 function M.decided(verb, by, place)
-  return verb
-    .. (by and ' by ' .. text.one_line(by) or '')
-    .. (place and ' in ' .. text.one_line(place) or '')
+  return verb .. (by and ' by ' .. text.one_line(by) or '') .. (place and ' in ' .. text.one_line(place) or '')
 end
 
 local function count(diff)
@@ -101,22 +99,22 @@ end
 
 local function outcome(payload, request, output)
   local parts = {}
-  if payload.state == 'awaiting_approval' then
-    parts[1] = request and ('waits for you: #%d'):format(request.number) or 'waits for you'
-  elseif payload.state == 'denied' then
-    parts[1] = M.decided('denied', payload.decidedBy, payload.decidedFrom)
-  elseif payload.decidedBy and payload.decidedFrom then
-    parts[1] = M.decided('allowed', payload.decidedBy, payload.decidedFrom)
-  end
   local result = type(payload.result) == 'table' and payload.result or {}
   if result.status and result.status ~= 'ok' and result.status ~= 'denied' then
-    parts[#parts + 1] = (result.status:gsub('_', ' '))
+    parts[1] = (result.status:gsub('_', ' '))
   end
   if result.exitCode and result.exitCode ~= 0 then
     parts[#parts + 1] = ('exit %d'):format(result.exitCode)
   end
   if #output > 0 then
     parts[#parts + 1] = #output == 1 and '1 line' or ('%d lines'):format(#output)
+  end
+  if payload.state == 'awaiting_approval' then
+    parts[#parts + 1] = request and ('waits for you: #%d'):format(request.number) or 'waits for you'
+  elseif payload.state == 'denied' then
+    parts[#parts + 1] = M.decided('denied', payload.decidedBy, payload.decidedFrom)
+  elseif payload.decidedBy and payload.decidedFrom then
+    parts[#parts + 1] = M.decided('allowed', payload.decidedBy, payload.decidedFrom)
   end
   return #parts > 0 and '  · ' .. table.concat(parts, ' · ') or ''
 end
@@ -205,8 +203,8 @@ end
 local function todo(payload)
   local lines = {}
   for _, step in ipairs(payload.steps or {}) do
-    local done = step.status == 'completed' or step.status == 'done'
-    lines[#lines + 1] = ('- [%s] %s'):format(done and 'x' or ' ', text.one_line(step.text or ''))
+    local tick = step.status == 'done' and 'x' or step.status == 'active' and '~' or ' '
+    lines[#lines + 1] = ('- [%s] %s'):format(tick, text.one_line(step.text or ''))
   end
   return lines
 end

@@ -29,6 +29,28 @@ function M.new(buf, head)
   return view
 end
 
+--- The cursor on the last line and that line at the bottom: setting the cursor alone does not scroll far enough in a
+--- window that is not the current one.
+function M.to_end(window, last)
+  vim.api.nvim_win_set_cursor(window, { last, 0 })
+  if vim.fn.line('w$', window) >= last then
+    return
+  end
+  vim.api.nvim_win_call(window, function()
+    local room = vim.fn.winheight(0) - (vim.wo.winbar ~= '' and 1 or 0)
+    local top = last
+    while top > 1 do
+      local folded = vim.fn.foldclosed(top - 1)
+      local above = folded > 0 and folded or top - 1
+      if vim.api.nvim_win_text_height(0, { start_row = above - 1, end_row = last - 1 }).all > room then
+        break
+      end
+      top = above
+    end
+    vim.fn.winrestview({ topline = top })
+  end)
+end
+
 local function height(entry)
   return #entry.lines == 0 and 0 or entry.lead + #entry.lines
 end
@@ -82,7 +104,7 @@ function View:_change(work)
   vim.bo[self.buf].modified = false
   local last = vim.api.nvim_buf_line_count(self.buf)
   for _, window in ipairs(following) do
-    vim.api.nvim_win_set_cursor(window, { last, 0 })
+    M.to_end(window, last)
   end
 end
 

@@ -1,0 +1,103 @@
+-- Windows that show transcripts: opened by a command of the person, without focus; dressed, folded and refolded.
+
+local config = require('agent_ls.config')
+local render = require('agent_ls.render')
+local transcript = require('agent_ls.transcript')
+local view = require('agent_ls.view')
+
+local M = {}
+
+local function dress_window(window)
+  local options = {
+    wrap = true,
+    linebreak = true,
+    breakindent = true,
+    number = false,
+    relativenumber = false,
+    signcolumn = 'no',
+    foldcolumn = '0',
+    list = false,
+    spell = false,
+    cursorline = false,
+    foldmethod = 'expr',
+    foldexpr = "v:lua.require'agent_ls.window'.fold(v:lnum)",
+    foldtext = '',
+    foldlevel = config.options.folded and 0 or 9,
+    foldenable = true,
+    fillchars = 'fold: ,eob: ',
+    winbar = "%{%v:lua.require'agent_ls.window'.winbar()%}",
+  }
+  for name, value in pairs(options) do
+    vim.api.nvim_set_option_value(name, value, { scope = 'local', win = window })
+  end
+end
+
+--- What the call's line says stays to be seen, what is beneath it folds away.
+function M.fold(row)
+  local line = vim.fn.getline(row)
+  local sign = line:match('^[\194-\244][\128-\191]*')
+  if not sign then
+    return '0'
+  end
+  local s = render.SIGN
+  if sign == s.output or sign == s.diff or sign == s.thinking then
+    return '1'
+  end
+  local begins = sign == s.completed or sign == s.failed or sign == s.running or sign == s.cancelled
+  return (begins or sign == s.thought) and '>1' or '0'
+end
+
+function M.winbar()
+  local conversation = require('agent_ls.conversation').of_buffer(vim.api.nvim_win_get_buf(vim.g.statusline_winid or 0))
+  if not conversation then
+    return ''
+  end
+  local about = conversation.about
+  local status = about.status == 'waiting' and 'waits for you' or about.status or ''
+  local model = type(about.model) == 'string' and about.model or ''
+  return (' agent  %s  %%=%s '):format(status:gsub('%%', '%%%%'), model:gsub('%%', '%%%%'))
+end
+
+--- Windows of this tab page that show a transcript.
+function M.windows()
+  return vim.tbl_filter(function(window)
+    local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(window))
+    return name:find('^agent%-ls://conversation/') ~= nil
+  end, vim.api.nvim_tabpage_list_wins(0))
+end
+
+--- Shows a conversation, in the window that shows one already if there is one. The cursor stays where it is.
+function M.open(conversation)
+  local buf = transcript.buffer(conversation)
+  local window = M.windows()[1]
+  if window then
+    vim.api.nvim_win_set_buf(window, buf)
+  else
+    local beside = vim.o.columns >= config.options.beside_from
+    window = vim.api.nvim_open_win(buf, false, {
+      split = beside and 'right' or 'below',
+      win = -1,
+      width = beside and math.floor(vim.o.columns * 0.45) or nil,
+      height = not beside and math.floor(vim.o.lines * 0.45) or nil,
+    })
+  end
+  dress_window(window)
+  view.to_end(window, vim.api.nvim_buf_line_count(buf))
+end
+
+function M.close()
+  for _, window in ipairs(M.windows()) do
+    if #vim.api.nvim_tabpage_list_wins(0) > 1 then
+      vim.api.nvim_win_close(window, false)
+    end
+  end
+end
+
+--- Folds are not kept up while somebody types: afterwards they are made again, open ones stay open.
+function M.refold()
+  for _, window in ipairs(M.windows()) do
+    vim.api.nvim_set_option_value('foldmethod', 'expr', { scope = 'local', win = window })
+  end
+end
+
+return M
