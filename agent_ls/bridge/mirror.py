@@ -103,19 +103,20 @@ def _change(copy: _Copy, changes: Any, version: int | None) -> None:
 
 
 def _told(copy: _Copy, now: float) -> list[dict[str, Any]]:
-    changed = copy.saved is not None or copy.lost
     text, version = copy.saved, copy.saved_version
     if text is None:
         text, version = str(copy.text), copy.version
     document = {**copy.params["textDocument"], "version": version, "text": text}
-    replay = {"secondsAgo": round(now - copy.since, 3), "changed": changed}
+    replay = {"secondsAgo": round(now - copy.since, 3), "changed": copy.saved is not None}
     params = {**copy.params, "textDocument": document, "agentLs": {"replay": replay}}
     told = [_notification("textDocument/didOpen", params)]
-    if changed:
-        # What is lost here is lost there too: a didChange without changes cannot be made.
-        changes = None if copy.lost else [{"text": str(copy.text)}]
-        now_held = {"uri": document["uri"], "version": copy.version}
+    now_held = {"uri": document["uri"], "version": copy.version}
+    if copy.saved is not None:
+        changes = [{"text": str(copy.text)}]
         told.append(_notification("textDocument/didChange", {"textDocument": now_held, "contentChanges": changes}))
+    if copy.lost:
+        # What is lost here is lost there too: a didChange without changes cannot be made.
+        told.append(_notification("textDocument/didChange", {"textDocument": now_held, "contentChanges": None}))
     return told
 
 

@@ -44,7 +44,7 @@ async def _compare(overlay: Overlay, path: str, files: Files, *, seconds_since_c
         return
     if known_s is None and disk.print == fingerprint(str(overlay.text)):
         overlay.as_on_disk(disk.print)
-    elif not dirty and disk.print != base:
+    elif disk.print != base and (known_s is not None or not dirty):
         had_s = QUIET_S + (known_s or 0.0)
         if disk is NO_FILE or seconds_since_change(path) > had_s:
             overlay.dirty, overlay.base = True, disk.print
