@@ -43,6 +43,14 @@ def disk_full(path: Path) -> Refusal:
     )
 
 
+def gone(path: Path) -> Refusal:
+    return Refusal(
+        Code.LEDGER_UNAVAILABLE,
+        f"The ledger {path} was moved or deleted while the daemon ran, so nothing more can be kept in it.",
+        "Put it back, or run `agent-ls restart` to go on with what is there now.",
+    )
+
+
 def free_bytes(path: Path) -> int:
     """Space for us on the disk of the ledger; plenty where the system does not say."""
     try:

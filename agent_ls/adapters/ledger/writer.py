@@ -15,7 +15,8 @@ from typing import Final, TypeVar
 
 from agent_ls.adapters.ledger.files import Reserve
 from agent_ls.adapters.ledger.handover import Job, Outcome, attempt, closed, deliver
-from agent_ls.adapters.ledger.trouble import disk_full, free_bytes, is_full, ledger_error
+from agent_ls.adapters.ledger.trouble import disk_full, free_bytes, gone, is_full, ledger_error
+from agent_ls.core.errors import Refusal
 from agent_ls.ports.ledger import LedgerError
 
 T = TypeVar("T")
@@ -43,6 +44,7 @@ class Writer:
         self._connection = connection
         self._path = path
         self._wal = path.with_name(path.name + "-wal")
+        self._file = _identity(path)
         self._reserve = reserve
         self._renew = renew
         self._idle_s = idle_s
@@ -105,6 +107,9 @@ class Writer:
         return jobs
 
     def _commit(self, jobs: Sequence[Job]) -> list[Outcome]:
+        if _identity(self._path) != self._file:
+            # SQLite would go on writing into a file that has no name any more, and all of it would be lost.
+            return self._refused(jobs, gone(self._path))
         if self.full and not self._heal():
             return self._spare(jobs)
         try:
@@ -157,9 +162,11 @@ class Writer:
             return Outcome(job, error=ledger_error(error, self._path))
 
     def _failed(self, jobs: Sequence[Job], error: sqlite3.Error) -> list[Outcome]:
-        refused = ledger_error(error, self._path)
-        self.error = refused.refusal.message
-        return [Outcome(job, error=LedgerError(refused.refusal)) for job in jobs]
+        return self._refused(jobs, ledger_error(error, self._path).refusal)
+
+    def _refused(self, jobs: Sequence[Job], refusal: Refusal) -> list[Outcome]:
+        self.error = refusal.message
+        return [Outcome(job, error=LedgerError(refusal)) for job in jobs]
 
     def _heal(self) -> bool:
         self.full = not self._reserve.take()
@@ -188,3 +195,12 @@ class Writer:
             return os.stat(self._wal).st_size
         except OSError:
             return 0
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at the path; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

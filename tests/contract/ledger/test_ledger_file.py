@@ -42,6 +42,28 @@ async def test_an_event_cannot_be_changed_or_removed(sqlite: SqliteLedger, path:
     assert len(await sqlite.read("c1", 0, 10)) == 1
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_nothing_is_acknowledged_once_the_file_is_gone_from_its_place(
+    sqlite: SqliteLedger, path: Path, *, replaced: bool
+) -> None:
+    epoch = await begun(sqlite)
+    assert (await sqlite.status()).writable is True
+    aside = path.with_name("aside")
+    path.rename(aside)
+    if replaced:
+        path.touch()
+    with pytest.raises(LedgerError) as refused:
+        await sqlite.append(commit(item(), epoch=epoch))
+    assert (refused.value.refusal.code, "moved or deleted" in refused.value.refusal.message) == (
+        Code.LEDGER_UNAVAILABLE,
+        True,
+    )
+    assert (await sqlite.status()).writable is False
+    aside.replace(path)
+    assert (await append(sqlite, commit(item(), epoch=epoch))).seq == 2
+    assert (await sqlite.status()).writable is True
+
+
 async def test_a_bug_in_one_commit_leaves_the_others_of_its_group_alone(sqlite: SqliteLedger) -> None:
     epoch = await begun(sqlite)
     results: list[object] = []
