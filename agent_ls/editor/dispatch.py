@@ -7,7 +7,7 @@ not take the link down.
 
 import logging
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from agent_ls.core.errors import Refused
@@ -59,5 +59,15 @@ def failure(code: int, sentence: str, data: Any = None) -> Message:
 
 def log_bug(method: str, error: Exception) -> None:
     """Where it happened and of what type. Not what the exception says: that may quote a message."""
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    log.error("%s failed: %s\n%s", method, type(error).__name__, frames)
+    for inner in _innermost(error):
+        frames = "".join(traceback.format_tb(inner.__traceback__))
+        log.error("%s failed: %s\n%s", method, type(inner).__name__, frames)
+
+
+def _innermost(error: BaseException) -> Iterator[BaseException]:
+    """A task group wraps what went wrong inside; the wrapping says nothing."""
+    if not isinstance(error, BaseExceptionGroup):
+        yield error
+        return
+    for inner in error.exceptions:
+        yield from _innermost(inner)
