@@ -1,4 +1,4 @@
-"""A conversation on a terminal as it happens: text as it streams, calls when they are done, cards when asked.
+"""A conversation on a terminal as it happens: text and output as they stream, calls when done, cards when asked.
 
 Owns what has been written already, so that a committed item completes what was streamed and never repeats it. Does not
 own how a thing looks (render.py).
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from agent_ls.cli import cards, render
+from agent_ls.cli.outputs import Outputs
 from agent_ls.cli.terminal import is_terminal, prose, style_of
 
 Json = dict[str, Any]
@@ -33,6 +34,8 @@ class Screen:
         self._shown: set[str] = set()
         self._cards: dict[str, str] = {}
         self._open_line = False
+        # Where nobody watches, the end of an output with its call is enough.
+        self._outputs = Outputs(self._style) if is_terminal(activity) else None
 
     def snapshot(self, held: Json) -> None:
         """The past as far as it was asked for, what is in flight, and what waits for an answer."""
@@ -58,7 +61,9 @@ class Screen:
                 self._run(entity)
 
     def stream(self, part: Json) -> None:
-        """`delta` goes on, `text` is all of it so far; output of tools is shown when it is committed."""
+        """`delta` goes on, `text` is all of it so far; output of commands is shown live to a person."""
+        if part.get("output") is not None and self._outputs is not None:
+            self.line(self._outputs.lines(part))
         if part.get("phase", "answering") != "answering":
             return
         item_id, written = str(part["itemId"]), self._written.get(str(part["itemId"]), "")
@@ -71,7 +76,9 @@ class Screen:
 
     def line(self, lines: Iterable[str]) -> None:
         """Beside the answer, on lines of their own."""
-        self.end_line()
+        lines = list(lines)
+        if lines:
+            self.end_line()
         for line in lines:
             print(line, file=self._activity, flush=True)
 
@@ -88,14 +95,23 @@ class Screen:
             self._shown.add(item_id)
             self._finish(item_id, str(item["payload"].get("text", "")))
         elif kind in _CALLS:
-            if item["payload"].get("state") in _SETTLED:
-                self._shown.add(item_id)
-                seen = item["payload"].get("requestId") in self._cards
-                self.line(render.call(item, self._style, shown=seen))
+            self._call(item_id, item)
         elif not (self._run_id and kind in {"user_message", "reasoning"}):
             self._shown.add(item_id)
             lines = render.item(item, self._style)
             self.line(["", *lines] if kind == "user_message" else lines)
+
+    def _call(self, item_id: str, item: Json) -> None:
+        state = item["payload"].get("state")
+        if self._outputs is not None and state == "started":
+            self._outputs.started(item)
+        if state not in _SETTLED:
+            return
+        self._shown.add(item_id)
+        left, seen = self._outputs.settled(item) if self._outputs is not None else ([], False)
+        carded = item["payload"].get("requestId") in self._cards
+        lines = render.call(item, self._style, shown=carded)
+        self.line([*left, *(lines[:1] if seen else lines)])
 
     def _request(self, request: Json) -> None:
         state = f"{request.get('status')} {request.get('digest')}"

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from agent_ls.cli.chat import listings
 from agent_ls.cli.chat.asking import scopes
-from agent_ls.cli.chat.talk import Talk
+from agent_ls.cli.chat.talk import Leave, Talk
 from agent_ls.cli.client import ClientError
 from agent_ls.cli.requests import answers_to
 
@@ -20,10 +20,6 @@ MODES: Final = ("ask", "edits", "plan", "auto")
 _COMMAND: Final = re.compile(r"/([a-z]+)(?:\s+(.*))?\Z", re.DOTALL)
 _NUMBER: Final = re.compile(r"#?(\d+)(?:\s+|\Z)")
 _NO_STEER: Final = "Steering a run that goes on is not built yet: send the message as it is, it runs after this one."
-
-
-class Leave(Exception):
-    """The person wants to go."""
 
 
 class Commands:

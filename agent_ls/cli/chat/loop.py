@@ -5,17 +5,20 @@ is drawn (view.py) nor what the conversation is (talk.py).
 """
 
 import time
-from typing import Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
-from agent_ls.cli.chat import complete, history
-from agent_ls.cli.chat.commands import WORDS, Commands, Leave
+from agent_ls.cli.chat import history
 from agent_ls.cli.chat.editor import Editor
 from agent_ls.cli.chat.keys import TEXT, Decoder, Key
 from agent_ls.cli.chat.screen import Screen
-from agent_ls.cli.chat.talk import Talk
+from agent_ls.cli.chat.talk import Leave, Talk
 from agent_ls.cli.chat.tty import Terminal
 from agent_ls.cli.chat.view import Moment, live
 from agent_ls.cli.client import ClientError
+
+if TYPE_CHECKING:
+    from agent_ls.cli.chat.commands import Commands
 
 Json = dict[str, Any]
 _BEAT_S: Final = 0.15
@@ -30,7 +33,7 @@ class Loop:
     def __init__(self, terminal: Terminal, talk: Talk, *, allow_auto: bool) -> None:
         self._terminal = terminal
         self._talk = talk
-        self._commands = Commands(talk, allow_auto=allow_auto)
+        self._allow_auto = allow_auto
         self._editor = Editor(history.load())
         self._decoder = Decoder()
         self._screen = Screen(*terminal.size())
@@ -83,6 +86,13 @@ class Loop:
             max(0.0, self._leaving - now) if self._leaving > now else None,
         ]
         return min((wait for wait in waits if wait is not None), default=None)
+
+    @cached_property
+    def _commands(self) -> "Commands":
+        # Loaded when the first one is said: the prompt is there sooner.
+        from agent_ls.cli.chat.commands import Commands
+
+        return Commands(self._talk, allow_auto=self._allow_auto)
 
     @property
     def _moving(self) -> bool:
@@ -173,7 +183,7 @@ class Loop:
             return
         text = self._editor.take()
         history.add(text)
-        if not self._commands.run(text):
+        if not (text.lstrip().startswith("/") and self._commands.run(text)):
             self._talk.say(text[1:] if text.startswith("//") else text)
 
     def _interrupt(self) -> None:
@@ -187,6 +197,9 @@ class Loop:
         self._leaving = now + _LEAVE_S
 
     def _complete(self) -> None:
+        from agent_ls.cli.chat import complete
+        from agent_ls.cli.chat.commands import WORDS
+
         workspace = self._talk.workspace
         line = self._editor.text[: self._editor.at]
         done = complete.complete(line, WORDS, lambda begin: complete.files(begin, workspace))

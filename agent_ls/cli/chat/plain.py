@@ -27,17 +27,17 @@ def run_plain(options: argparse.Namespace) -> int:
             client, options.conversation or "", connect=lambda: Client.connect(start=True, client="chat")
         )
         try:
-            if not options.conversation:
-                follower.conversation_id = create(client, options)
-            follower.attach()
-            return _Lines(follower, stop).take()
+            if options.conversation:
+                follower.attach()
+            return _Lines(follower, stop, options).take()
         finally:
             follower.client.close()
 
 
 class _Lines:
-    def __init__(self, follower: Follower, stop: Stop) -> None:
+    def __init__(self, follower: Follower, stop: Stop, options: argparse.Namespace) -> None:
         self._follower = follower
+        self._options = options
         self._stop = stop
         self._run: Followed | None = None
         self._code = DONE
@@ -58,6 +58,10 @@ class _Lines:
         return self._code
 
     def _say(self, text: str) -> None:
+        if not self._follower.conversation_id:
+            # Not before there is something to say: an empty conversation would stay behind.
+            self._follower.conversation_id = create(self._follower.client, self._options)
+            self._follower.attach()
         sent: Json = self._follower.client.call("agent/message/send", send(self._follower.conversation_id, text))
         self._stop.arm(sent["runId"])
         self._run = Followed(self._follower, _STAY, sent)

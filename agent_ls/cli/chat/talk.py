@@ -11,7 +11,6 @@ from typing import Any, Final
 from agent_ls.cli import cards, shown
 from agent_ls.cli.cells import untabbed, wrap
 from agent_ls.cli.chat.asking import Asking
-from agent_ls.cli.chat.content import blocks
 from agent_ls.cli.chat.link import Link, nothing
 from agent_ls.cli.chat.transcript import Transcript
 from agent_ls.cli.client import Client, ClientError
@@ -23,6 +22,10 @@ Json = dict[str, Any]
 _ACTIVE_RUN: Final = frozenset({"starting", "running", "finalizing"})
 _ACTIVE: Final = frozenset({"running", "waiting", "stopping"})
 _SETTLED: Final = frozenset({"already_decided", "unknown_request", "not_resumable"})
+
+
+class Leave(Exception):
+    """The person wants to go."""
 
 
 class Talk:
@@ -102,6 +105,8 @@ class Talk:
         return sorted(self.queue.values(), key=lambda run: (run.get("position") or 0, run["ordinal"]))
 
     def say(self, text: str, *, refused: Callable[[ClientError], None] | None = None, **how: Any) -> None:
+        from agent_ls.cli.chat.content import blocks
+
         content, trouble = blocks(text, self.workspace)
         for sentence in trouble:
             self.transcript.note(sentence, "yellow")
