@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 START_S = 10.0
+CONNECT_S = 5.0
 POLL_S = 0.02
 # A daemon that ended without a word most likely met another one that is taking or giving up the state directory.
 SILENT_S = 0.5
@@ -94,9 +95,15 @@ def peer(link: socket.socket) -> tuple[int, int] | None:
 
 def _try(path: str) -> socket.socket | None:
     link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    link.settimeout(5)
+    link.settimeout(CONNECT_S)
     try:
-        link.connect(path)
+        _connect(link, path, time.monotonic() + CONNECT_S)
+    except BlockingIOError:
+        link.close()
+        raise NoDaemon(
+            f"The daemon does not answer at {path}: it is stopped, or too many clients wait. "
+            "End a stuck one with `agent-ls restart --force`."
+        ) from None
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
         link.close()
         return None
@@ -110,6 +117,17 @@ def _try(path: str) -> socket.socket | None:
         raise NoDaemon(f"The socket {path} is not held by a process of yours. Look into it, then remove it.")
     link.setblocking(True)
     return link
+
+
+def _connect(link: socket.socket, path: str, deadline: float) -> None:
+    """A full queue of clients is no answer yet: with a time limit set, the system says so at once and does not wait."""
+    while True:
+        try:
+            return link.connect(path)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise
+        _pause(POLL_S)
 
 
 def _await_daemon(starter: _Starter, deadline: float, pause: Callable[[float], None]) -> socket.socket:

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -189,6 +190,49 @@ def test_a_holder_that_does_not_answer_is_named(env: dict[str, str]) -> None:
     with pytest.raises(CannotListen, match=rf"is held by process {os.getpid()}, which does not answer"):
         bind(env, lock_s=0)
     listener.close()
+
+
+@pytest.fixture
+def crowded(env: dict[str, str]) -> Iterator[socket.socket]:
+    """A daemon's socket whose queue is full; nobody is let in until the test does."""
+    paths.private_directory(paths.runtime_dir(env))
+    waiting: list[socket.socket] = []
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(paths.socket_path(env))
+        listening.listen(0)
+        with suppress(BlockingIOError):
+            while True:
+                waiting.append(socket.socket(socket.AF_UNIX))
+                waiting[-1].setblocking(False)
+                waiting[-1].connect(paths.socket_path(env))
+        yield listening
+    for link in waiting:
+        link.close()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere a full queue refuses")
+def test_a_client_stands_in_line_when_many_come_at_once(env: dict[str, str], crowded: socket.socket) -> None:
+    def let_in() -> None:
+        for _ in range(2):
+            crowded.accept()[0].close()
+
+    with ThreadPoolExecutor() as pool:
+        linked = pool.submit(connect, env)
+        with pytest.raises(TimeoutError):
+            linked.result(timeout=0.1)
+        pool.submit(let_in)
+        link = linked.result(timeout=10)
+    assert link is not None
+    link.close()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere a full queue refuses")
+def test_a_daemon_that_lets_nobody_in_is_told_with_the_way_out(
+    env: dict[str, str], crowded: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent_ls.bridge.start.CONNECT_S", 0.1)
+    with pytest.raises(NoDaemon, match="agent-ls restart --force"):
+        connect(env)
 
 
 def test_after_close_nothing_is_left_that_a_client_could_take_for_a_daemon(env: dict[str, str]) -> None:
