@@ -114,6 +114,16 @@ def matches_path(rule: Rule, kind: str, path: str, *, place: "Place") -> bool:
     return bool(_regex(rule.body, place, wide=rule.narrows).fullmatch(path))
 
 
+def path_regex(rule: Rule, kind: str, place: "Place") -> str | None:
+    """What `matches_path` fits, as text; None where the rule does not speak of such paths."""
+    if not _names(rule, kind):
+        return None
+    if rule.body is None:
+        return "(?s:.*)"
+    flags = "is" if place.fold else "s"
+    return f"(?{flags}:{_regex(rule.body, place, wide=rule.narrows).pattern})"
+
+
 def matches_tool(rule: Rule, tool: str) -> bool:
     """For tools whose input no pattern is matched with: a rule on a part of them narrows all of it."""
     return _names(rule, tool) and (rule.body is None or rule.body == "*" or rule.narrows)

@@ -3,6 +3,7 @@
 Owns names and places as data. Paths are absolute and real; case is folded only where the volume folds it.
 """
 
+import re
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -58,6 +59,13 @@ def asks_to_read(path: str, place: Place) -> str | None:
     if any(folder in _ASKED_FOLDERS for folder in (*folders, name)):
         return "files that may hold secrets"
     return None
+
+
+def secrets_regex(*, fold: bool) -> str:
+    """What `asks_to_read` fits, as a regular expression for a whole path."""
+    names = "|".join(re.escape(name).replace(r"\*", "[^/]*") for name in _ASKED_READS)
+    folders = "|".join(re.escape(name) for name in _ASKED_FOLDERS)
+    return f"(?{'is' if fold else 's'}:.*/(?:{names}|(?:{folders})(?:/.*)?))"
 
 
 def asks_to_write(path: str, place: Place) -> str | None:

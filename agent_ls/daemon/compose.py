@@ -17,9 +17,14 @@ from agent_ls.adapters.host.cards import CardFiles
 from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.host.system import RandomIds, SystemClock
 from agent_ls.adapters.ledger.sqlite import SqliteLedger
+from agent_ls.adapters.tools.ask import AskTool
 from agent_ls.adapters.tools.edit import EditTool
+from agent_ls.adapters.tools.glob import GlobTool
+from agent_ls.adapters.tools.grep import GrepTool
 from agent_ls.adapters.tools.read import ReadTool
+from agent_ls.adapters.tools.search import Searcher
 from agent_ls.adapters.tools.shell import ShellTool
+from agent_ls.adapters.tools.todo import TodoTool
 from agent_ls.adapters.tools.write import WriteTool
 from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Conversation
@@ -164,7 +169,18 @@ def _spool(environ: Mapping[str, str]) -> str:
 
 
 def _toolbox(clock: SystemClock, files: Files) -> Toolbox:
-    tools = (ReadTool(files), WriteTool(files), EditTool(files), ShellTool(LocalProcesses(clock)))
+    processes = LocalProcesses(clock)
+    searcher = Searcher(processes)
+    tools = (
+        ReadTool(files),
+        GlobTool(files, searcher),
+        GrepTool(files, searcher),
+        WriteTool(files),
+        EditTool(files),
+        ShellTool(processes),
+        TodoTool(),
+        AskTool(),
+    )
     return Toolbox({tool.name: tool for tool in tools})
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from agent_ls.core.items import Call, ItemKind, ToolResult
 from agent_ls.core.messages import ToolSpec
+from agent_ls.core.unread import Unread
 
 
 class ToolEffect(StrEnum):
@@ -34,7 +35,8 @@ class ToolContext:
 
     `seen` maps canonical file URIs to the sha256 that the conversation last read or wrote, from the ledger.
     `emit` takes output in flight: what a cancelled call had put out by then is told from it. `spool` is a folder for
-    output that must survive a crash. `keep` stores a large payload as a blob and gives its digest.
+    output that must survive a crash. `keep` stores a large payload as a blob and gives its digest. `unread` says what a
+    search has to leave out.
     """
 
     conversation_id: str
@@ -46,6 +48,7 @@ class ToolContext:
     spool: str
     emit: Callable[[str], None]
     keep: Callable[[bytes], Awaitable[str]]
+    unread: Callable[[], Unread] = Unread
 
 
 @dataclass(frozen=True, kw_only=True)

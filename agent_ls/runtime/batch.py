@@ -95,10 +95,11 @@ class Batch:
 
     async def _call(self, tool: Tool, prepared: Prepared, context: ToolContext) -> ToolResult:
         result = await guard.run(tool, prepared, context)
-        return self._with_unsaved(result, context) if prepared.effect is ToolEffect.SHELL else result
+        past_windows = prepared.effect is ToolEffect.SHELL or prepared.apart
+        return self._with_unsaved(result, context) if past_windows else result
 
     def _with_unsaved(self, result: ToolResult, context: ToolContext) -> ToolResult:
-        """A command sees the disk, not what a window holds: the model has to know where they differ."""
+        """A command or a search sees the disk, not what a window holds: the model has to know where they differ."""
         notes = "\n".join(f"[{note}]" for note in self._services.unsaved(context.root))
         if not notes:
             return result

@@ -4,6 +4,8 @@ import os
 from functools import partial
 
 from agent_ls.core.projection import ConversationState
+from agent_ls.core.rules import Place
+from agent_ls.core.unread import Unread, unread
 from agent_ls.ports.tools import ToolContext
 from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.services import Services
@@ -39,7 +41,13 @@ def tool_context(state: ConversationState, item_id: str, services: Services) -> 
         spool=services.spool,
         emit=partial(services.feed.output, state.conversation.id, item_id),
         keep=partial(_keep, services),
+        unread=partial(_unread, state, root, services),
     )
+
+
+def _unread(state: ConversationState, root: str, services: Services) -> Unread:
+    rules = services.rules(state.conversation)
+    return unread(rules, Place(root, services.home), state.conversation.mode)
 
 
 async def _keep(services: Services, content: bytes) -> str:

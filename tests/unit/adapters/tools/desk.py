@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from agent_ls.adapters.host.files import DiskFiles
+from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.tools.edit import EditTool
+from agent_ls.adapters.tools.glob import GlobTool
+from agent_ls.adapters.tools.grep import GrepTool
 from agent_ls.adapters.tools.read import ReadTool
+from agent_ls.adapters.tools.search import SECONDS, Searcher
 from agent_ls.adapters.tools.write import WriteTool
 from agent_ls.core.items import ToolResult
+from agent_ls.core.unread import Unread
 from agent_ls.ports.tools import Invalid, Prepared, Tool, ToolContext
 
 
@@ -22,14 +27,24 @@ async def _keep(data: bytes) -> str:
 
 @dataclass
 class Desk:
-    """`seen` grows with every result, as the ledger's does."""
+    """`seen` grows with every result, as the ledger's does. `path` is where programs are found."""
 
     root: Path
     seen: dict[str, str] = field(default_factory=dict)
+    path: str = "/nowhere"
+    unread: Unread = field(default_factory=Unread)
+    seconds: float = SECONDS
 
     def __post_init__(self) -> None:
-        files = DiskFiles()
-        self.tools: dict[str, Tool] = {tool.name: tool for tool in (ReadTool(files), WriteTool(files), EditTool(files))}
+        files, searcher = DiskFiles(), Searcher(LocalProcesses(), seconds=self.seconds)
+        tools = (
+            ReadTool(files),
+            WriteTool(files),
+            EditTool(files),
+            GlobTool(files, searcher),
+            GrepTool(files, searcher),
+        )
+        self.tools: dict[str, Tool] = {tool.name: tool for tool in tools}
 
     @property
     def context(self) -> ToolContext:
@@ -39,11 +54,12 @@ class Desk:
             item_id="i",
             root=root,
             cwd=root,
-            environment={},
+            environment={"PATH": self.path},
             seen=dict(self.seen),
             spool=root,
             emit=lambda text: None,
             keep=_keep,
+            unread=lambda: self.unread,
         )
 
     async def prepare(self, tool: str, **arguments: Any) -> Prepared | Invalid:
