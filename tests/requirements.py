@@ -175,10 +175,35 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             "tests/editors/bare_neovim/test_stock_keys.py",
         ),
     ),
+    "neovim.main-job": Requirement(
+        "In a real Neovim, on each wire: ask, read, edit, command; answers by :Agent and by the stock key; the file "
+        "changed in its buffer, the output shown; who decided is shown; nothing is allowed that was not on the screen.",
+        ("tests/editors/neovim/test_first_run.py",),
+    ),
+    "neovim.survives": Requirement(
+        "Kill -9 of Neovim in mid-stream and with an approval pending, of the daemon, of the server between them: all "
+        "of it is shown again. Two Neovims on one conversation show the same and who decided.",
+        ("tests/editors/neovim/test_survives.py",),
+    ),
+    "neovim.not-in-the-way": Requirement(
+        "Typing while three approvals arrive: not one key lost, nothing decided; the focus stays, the cursor of the "
+        "transcript too; closing and writing decide nothing.",
+        ("tests/editors/neovim/test_in_the_way.py",),
+    ),
     "editor.documents": Requirement(
         "Reads see unsaved text; an edit of an open file goes through its window in one step, is verified by what the "
         "window then holds, and is never written to disk beneath it.",
         ("tests/protocol/test_open_documents.py", "tests/unit/editor/test_window_files.py"),
+    ),
+    "editor.documents-survive": Requirement(
+        "Kill -9 of the daemon under open documents: the next one knows their text, what is unsaved stays so, a run "
+        "that it takes over waits for the windows, and nothing is written to disk beneath them.",
+        (
+            "tests/protocol/test_replay.py",
+            "tests/editors/neovim/test_unsaved.py",
+            "tests/unit/bridge/test_mirror.py",
+            "tests/unit/editor/test_returning.py",
+        ),
     ),
     "case.B61": Requirement(
         "The mirror of a window's text does not drift in utf-8, utf-16 or utf-32; edits are sent as agreed on.",

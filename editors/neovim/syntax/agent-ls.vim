@@ -31,7 +31,7 @@ syntax match agentLsCount /  +\d\+ -\d\+/ contained
 syntax match agentLsAside /  · .*/ contained contains=agentLsWaits
 syntax match agentLsWaits /waits for you\%(: #\d\+\)\?/ contained
 
-syntax match agentLsHeading /^#\{1,6} .*/
+syntax match agentLsHeading /\%>1l^#\{1,6} .*/
 syntax region agentLsFence matchgroup=agentLsMark start=/^\s*```.*$/ end=/^\s*```\s*$/ keepend
 syntax match agentLsInline /`[^`]\+`/
 syntax match agentLsStrong /\*\*[^*]\+\*\*/
@@ -63,7 +63,7 @@ highlight default link agentLsHeading Title
 highlight default link agentLsFence String
 highlight default link agentLsMark Comment
 highlight default link agentLsInline String
-highlight default link agentLsStrong Bold
+highlight default link agentLsStrong @markup.strong
 highlight default link agentLsBullet Delimiter
 
 let b:current_syntax = 'agent-ls'

@@ -18,14 +18,17 @@ COMMAND = use("shell", command="cat hello.py")
 ME = getpass.getuser()
 
 
-async def test_from_a_question_to_a_changed_file_and_the_output_of_a_command() -> None:
-    async with scene(InOrder([READ, EDIT, COMMAND, say("Done: it greets the **world**.")])) as (_, home):
+@pytest.mark.parametrize("kind", ["openai-compatible", "openai", "anthropic"])
+async def test_from_a_question_to_a_changed_file_and_the_output_of_a_command(kind: str) -> None:
+    answers = [READ, EDIT, COMMAND, say("Done: it greets the **world**.")]
+    async with scene(InOrder(answers), kind=kind) as (_, home):
         file = home.workspace / "hello.py"
         file.write_text(TEXT)
         async with neovim(home, "hello.py") as nvim:
             await nvim.agent("ask Fix the greeting and show it")
             (edit,) = await nvim.until_asked()
-            await nvim.answer(f"approve {edit}")
+            await nvim.command("normal! 2G")
+            await nvim.lua(STOCK, f"Allow once #{edit}", int(LIMIT_S * 1000))
             (command,) = await nvim.until_asked(above=edit)
             await nvim.answer(f"approve {command}")
             await nvim.until_ended()
@@ -51,9 +54,10 @@ async def test_from_a_question_to_a_changed_file_and_the_output_of_a_command() -
             assert await nvim.cards() == []
             assert await nvim.lua("return require('agent_ls').status()") == "agent: idle"
             # The file was open: it was changed in its buffer, and saved there.
-            assert await nvim.lua("return vim.fn.getbufline('hello.py', 1, '$')") == TEXT.replace(
-                "wrold", "world"
-            ).splitlines()
+            assert (
+                await nvim.lua("return vim.fn.getbufline('hello.py', 1, '$')")
+                == TEXT.replace("wrold", "world").splitlines()
+            )
             assert await nvim.lua("return vim.bo[vim.fn.bufnr('hello.py')].modified") is False
         assert file.read_text() == TEXT.replace("wrold", "world")
 
@@ -76,7 +80,7 @@ async def test_a_change_is_shown_on_its_first_line_and_the_answer_is_a_stock_cod
                         "│  # A greeting.",
                         "│ -print('Hello, wrold!')",
                         "│ +print('Hello, world!')",
-                        f"╰ :Agent approve {edit} · :Agent approve conversation {edit} · :Agent deny {edit} why",
+                        f"╰ :Agent approve [conversation] {edit} · :Agent deny {edit} why",
                     ],
                 ]
             ]
@@ -136,16 +140,16 @@ async def test_an_answer_in_the_first_moment_is_not_taken_and_an_unseen_card_is_
 
 
 async def test_a_card_shows_by_name_what_would_not_be_seen() -> None:
-    async with scene(InOrder([use("shell", command="echo \u202etxt\x1b[1A # \u3164"), say("Well.")])) as (_, home):
-        async with neovim(home) as nvim:
-            await nvim.agent("ask Run it")
-            (number,) = await nvim.until_asked()
-            shown = await nvim.until_shows(f"waits for you: #{number}")
-            at = shown.index(f"┃ #{number}  Run a command")
-            assert (shown[at + 1], shown[at + 3]) == (
-                "┃ $ echo ⟨U+202E⟩txt⟨U+001B⟩[1A # ⟨U+3164⟩",
-                "┃ Holds characters that would not be seen; they are shown by name: ⟨U+202E⟩, ⟨U+001B⟩, ⟨U+3164⟩.",
-            )
+    trick = use("shell", command="echo \u202etxt\x1b[1A # \u3164")
+    async with scene(InOrder([trick, say("Well.")])) as (_, home), neovim(home) as nvim:
+        await nvim.agent("ask Run it")
+        (number,) = await nvim.until_asked()
+        shown = await nvim.until_shows(f"waits for you: #{number}")
+        at = shown.index(f"┃ #{number}  Run a command")
+        assert (shown[at + 1], shown[at + 3]) == (
+            "┃ $ echo ⟨U+202E⟩txt⟨U+001B⟩[1A # ⟨U+3164⟩",
+            "┃ Holds characters that would not be seen; they are shown by name: ⟨U+202E⟩, ⟨U+001B⟩, ⟨U+3164⟩.",
+        )
 
 
 async def test_what_the_model_says_cannot_pass_for_a_card_or_for_the_person() -> None:

@@ -157,8 +157,7 @@ function M.foot(request)
   local always = vim.iter(request.options or {}):any(function(option)
     return option.scope == 'conversation'
   end)
-  local again = always and (' · :Agent approve conversation %d'):format(number) or ''
-  return (':Agent approve %d%s · :Agent deny %d why'):format(number, again, number)
+  return (':Agent approve %s%d · :Agent deny %d why'):format(always and '[conversation] ' or '', number, number)
 end
 
 --- The whole card as lines of text.

@@ -52,6 +52,11 @@ local function handlers()
     ['agent/conversation/changed'] = to(function(_, params)
       require('agent_ls.conversation').on_summaries(params.conversations, params.deleted)
     end),
+    -- Neovim prints the label of an edit; nobody asked for that line.
+    ['workspace/applyEdit'] = function(err, params, ctx)
+      params.label = nil
+      return vim.lsp.handlers['workspace/applyEdit'](err, params, ctx)
+    end,
     ['agent/lock/changed'] = to(function() end),
     ['agent/drain'] = to(function() end),
     ['agent/document/save'] = to(function(_, params)

@@ -25,6 +25,8 @@ local function dress_window(window)
     foldlevel = config.options.folded and 0 or 9,
     foldenable = true,
     fillchars = 'fold: ,eob: ',
+    winhighlight = 'Folded:Normal',
+    statusline = ' agent-ls',
     winbar = "%{%v:lua.require'agent_ls.window'.winbar()%}",
   }
   for name, value in pairs(options) do
