@@ -82,7 +82,10 @@ class Asking:
         """The key that is held is meant: Enter said so, or nothing followed."""
         held, self._held = self._held, None
         now = self.current
-        return Meant(KEYS[held[0]], now) if held and now else None
+        # Settled elsewhere or changed since the key went down: what is asked now was not answered.
+        if held is None or now is None or self._card != (now["id"], now["digest"]):
+            return None
+        return Meant(KEYS[held[0]], now)
 
     def let_go(self) -> None:
         """Something followed the key: it was text."""
