@@ -83,11 +83,11 @@ class Buffers:
         document = {"uri": buffer.uri, "languageId": "text", "version": buffer.version, "text": held}
         return {"textDocument": document}
 
-    def type(self, path: Path, text: str, at: int | None = None) -> Json:
-        """Parameters of the didChange of typing at a place of the text, by default at its end."""
+    def type(self, path: Path, text: str, at: int | None = None, *, over: int = 0) -> Json:
+        """Parameters of the didChange of typing at a place of the text, by default at its end, over what is there."""
         buffer = self[path]
         place = len(buffer.text) if at is None else at
-        return self._change(buffer, place, place, text=text)
+        return self._change(buffer, place, min(place + over, len(buffer.text)), text=text)
 
     def save(self, path: Path) -> Json:
         """The person saves: the file is written; parameters of the didSave."""

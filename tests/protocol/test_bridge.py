@@ -271,6 +271,61 @@ def test_a_new_daemon_takes_over_and_the_editor_sees_only_a_pause(
         assert link.next() == {"jsonrpc": "2.0", "id": 10, "method": "m"}
 
 
+def test_a_new_daemon_is_told_of_open_documents_as_they_are_before_anything_is_asked_again(
+    daemon: FakeDaemon, editor: Editor, runtime_dir: Path
+) -> None:
+    link = daemon.accept()
+    initialized(editor, link)
+    clean = {"uri": "file:///w/b.py", "languageId": "x", "version": 1, "text": "b\n"}
+    mine = {"uri": "file:///w/a.py", "languageId": "x", "version": 1, "text": "a\n"}
+
+    def types(version: int, text: str) -> None:
+        at = {"line": 0, "character": 0}
+        changes = [{"range": {"start": at, "end": at}, "text": text}]
+        document = {"uri": mine["uri"], "version": version}
+        editor.send(method="textDocument/didChange", params={"textDocument": document, "contentChanges": changes})
+
+    for document in (clean, mine):
+        editor.send(method="textDocument/didOpen", params={"textDocument": document})
+    types(2, "1😋")
+    editor.send(id=7, method="agent/message/send", params={"commandId": COMMAND_ID})
+    sent = [link.next() for _ in range(4)][3]
+
+    with daemon.replaced(runtime_dir) as successor:
+        link = successor.accept()
+        assert link.next()["method"] == "initialize"
+        types(3, "2")  # before the new daemon has answered: it is told once
+        editor.send(id=8, method="m")
+        link.send(id="agent-ls-bridge:initialize", result={"capabilities": {}})
+        told = [link.next() for _ in range(6)]
+        ages = [message["params"].pop("agentLs")["replay"] for message in told[1:3]]
+        assert [age.pop("secondsAgo") < 60 for age in ages] == [True, True]
+        assert ages == [{"changed": False}, {"changed": True}]
+        assert [(message["method"], message.get("params")) for message in told] == [
+            ("initialized", {}),
+            ("textDocument/didOpen", {"textDocument": clean}),
+            ("textDocument/didOpen", {"textDocument": mine}),
+            (
+                "textDocument/didChange",
+                {"textDocument": {"uri": mine["uri"], "version": 3}, "contentChanges": [{"text": "21😋a\n"}]},
+            ),
+            ("agent/message/send", sent["params"]),
+            ("m", None),
+        ]
+        types(4, "3")
+        assert link.next()["params"]["textDocument"]["version"] == 4
+
+
+def test_progress_that_nobody_would_end_is_ended(daemon: FakeDaemon, editor: Editor, runtime_dir: Path) -> None:
+    link = daemon.accept()
+    initialized(editor, link)
+    for token, value in [("t", "begin"), ("u", "begin"), ("t", "report"), ("u", "end")]:
+        link.send(method="$/progress", params={"token": token, "value": {"kind": value}})
+    told = [editor.next() for _ in range(4)]
+    with daemon.replaced(runtime_dir):
+        assert editor.next() == {**told[0], "params": {"token": "t", "value": {"kind": "end"}}}
+
+
 def test_a_daemon_that_a_person_stopped_is_not_started_again_by_an_idle_editor(
     daemon: FakeDaemon, editor: Editor, runtime_dir: Path, state_dir: Path
 ) -> None:
