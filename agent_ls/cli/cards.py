@@ -87,24 +87,43 @@ def _warned(text: str, style: Style) -> list[str]:
 
 
 def _questions(request: Json, style: Style) -> list[str]:
+    questions: list[Json] = request.get("questions") or []
     lines: list[str] = []
-    for asked in request.get("questions") or []:
-        lines.append(style.bold(escaped(str(asked.get("text") or asked.get("header") or ""))))
-        lines += _choices(asked.get("options") or [])
-    if not any(asked.get("options") for asked in request.get("questions") or []):
-        lines += _choices(request.get("options") or [])
+    for asked in questions:
+        first, *more = escaped(str(asked.get("text") or asked.get("header") or "")).split("\n")
+        name = f"{one_line(str(asked.get('id')), 64)}: " if len(questions) > 1 else ""
+        lines += [f"{style.paint(name, 'yellow')}{style.bold(first)}", *(style.bold(line) for line in more)]
+        lines += _choices(asked.get("options") or [], style)
+        lines += _free(asked, style)
+    if not any(asked.get("options") for asked in questions):
+        lines += _choices([one for one in request.get("options") or [] if one.get("decision") == "answer"], style)
     return lines
 
 
-def _choices(options: list[Any]) -> list[str]:
-    labels = [option.get("label", "") if isinstance(option, dict) else option for option in options]
-    return [f"  {place}. {one_line(str(label))}" for place, label in enumerate(labels, 1)]
+def _choices(options: list[Json], style: Style) -> list[str]:
+    lines: list[str] = []
+    for place, option in enumerate(options, 1):
+        lines.append(f"  {place}. {one_line(str(option.get('label', '')), 400)}")
+        if said := option.get("description"):
+            lines += [style.dim(f"     {line}") for line in escaped(str(said)).split("\n")]
+    return lines
+
+
+def _free(asked: Json, style: Style) -> list[str]:
+    """How the choices may be taken, where it is not one of them."""
+    if not asked.get("options"):
+        return []
+    said = ["several, as 1,2"] if asked.get("multi") else []
+    said += ["or in your own words"] if asked.get("free") else []
+    return [style.dim(f"  ({', '.join(said)})")] if said else []
 
 
 def _how_to_answer(request: Json) -> str:
     number = request.get("number")
     if request.get("kind") == "question":
-        return f'agent-ls answer {number} "…"'
+        asked: list[Json] = request.get("questions") or []
+        words = " ".join(f"{one_line(str(one.get('id')), 64)}=…" for one in asked) if len(asked) > 1 else '"…"'
+        return f'agent-ls answer {number} {words}  ·  agent-ls deny {number} "why"'
     return f'agent-ls approve {number}  ·  agent-ls deny {number} "why"'
 
 

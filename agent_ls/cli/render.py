@@ -39,9 +39,8 @@ def item(held: Json, style: Style) -> list[str]:
             return notice(payload, style, colour="red")
         case "interrupt":
             return [style.paint(f"■ Stopped by {one_line(str(payload.get('by', 'somebody')))}.", "yellow")]
-        case "todo_list":
-            return [_todo(step) for step in payload.get("steps", [])]
         case _:
+            # Questions and steps are shown by the calls that ask and set them, in their place.
             return []
 
 
@@ -52,6 +51,8 @@ def call(held: Json, style: Style, *, shown: bool = False) -> list[str]:
     sign, colour = _SIGNS.get(str(held.get("status")), ("·", "dim"))
     text = str(payload.get("diff") or "")
     lines = [f"{style.paint(sign, colour)} {style.bold(call_title(payload))}{_outcome(payload, style)}"]
+    if payload.get("tool") in {"ask", "todo"} and result.get("status") == "ok":
+        return lines + (_steps(payload.get("input") or {}) if payload["tool"] == "todo" else _answered(result, style))
     if result.get("status") not in {None, "ok"} or held.get("kind") == "command":
         lines += indented(output(str(result.get("output", "")), style))
     elif text:
@@ -102,7 +103,8 @@ def indented(lines: list[str], by: str = "    ") -> list[str]:
 def _outcome(payload: Json, style: Style) -> str:
     match payload.get("state"):
         case "awaiting_approval":
-            return style.paint("  waits for approval", "yellow")
+            waits = "your answer" if payload.get("tool") == "ask" else "approval"
+            return style.paint(f"  waits for {waits}", "yellow")
         case "denied":
             return style.paint("  denied", "yellow")
         case "not_run":
@@ -128,9 +130,14 @@ def _user(payload: Json, style: Style) -> list[str]:
     return [style.paint(f"{mark} {line}", "bold", "cyan") for mark, line in zip(marks, lines, strict=False)]
 
 
-def _todo(step: Json) -> str:
-    signs = {"completed": "☒", "done": "☒", "in_progress": "◐", "running": "◐"}
-    return f"  {signs.get(str(step.get('status')), '☐')} {one_line(str(step.get('text', '')))}"
+def _steps(given: Json) -> list[str]:
+    signs = {"done": "☒", "active": "◐"}
+    steps = [step for step in given.get("steps") or [] if isinstance(step, dict)]
+    return [f"    {signs.get(str(step.get('status')), '☐')} {one_line(str(step.get('text', '')))}" for step in steps]
+
+
+def _answered(result: Json, style: Style) -> list[str]:
+    return indented(output(str(result.get("output", "")), style, limit=40))
 
 
 def _count(text: str) -> str:

@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 from agent_ls.cli import shown
+from agent_ls.cli.answers import answers_to
 from agent_ls.cli.cards import card
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.places import command_id
@@ -32,7 +33,7 @@ def register(verbs: Verbs) -> None:
     deny.add_argument("why", nargs="*")
     answer = verbs.add("answer", run_answer, "answer a question")
     answer.add_argument("number", type=_number, metavar="N")
-    answer.add_argument("text", nargs="+", help="the answer, or the number of an option")
+    answer.add_argument("text", nargs="+", help="the answer or the number of an option; ID=ANSWER for each of several")
 
 
 def run_pending(options: argparse.Namespace) -> int:
@@ -95,21 +96,6 @@ def run_answer(options: argparse.Namespace) -> int:
         _respond(client, request, digest=request["digest"], decision="answer", answers=answers, **picked)
     put(f"Answered #{options.number}.")
     return 0
-
-
-def answers_to(request: Json, text: str) -> tuple[dict[str, str], str | None]:
-    """By question id; a number picks that option. With several questions, the text answers the first one."""
-    questions: list[Json] = request.get("questions") or [{}]
-    first = questions[0]
-    choices: list[Any] = first.get("options") or []
-    if text.isdecimal() and 0 < int(text) <= len(choices):
-        picked = choices[int(text) - 1]
-        text = str(picked.get("label", picked)) if isinstance(picked, dict) else str(picked)
-    elif not choices and text.isdecimal() and 0 < int(text) <= len(request["options"]):
-        option = request["options"][int(text) - 1]
-        return {str(first.get("id", "answer")): option["label"]}, str(option["id"])
-    known = {str(option["id"]) for option in request.get("options") or []}
-    return {str(first.get("id", "answer")): text}, text if text in known else None
 
 
 def _find(client: Client, number: int) -> Json:

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from agent_ls.cli.answers import answers_to
 from agent_ls.cli.chat import listings
 from agent_ls.cli.chat.asking import scopes
 from agent_ls.cli.chat.talk import Leave, Talk
 from agent_ls.cli.client import ClientError
-from agent_ls.cli.requests import answers_to
 
 Json = dict[str, Any]
 MODES: Final = ("ask", "edits", "plan", "auto")

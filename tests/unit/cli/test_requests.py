@@ -110,7 +110,7 @@ def test_an_answer_by_number_picks_the_option(command_line: CommandLine, daemon:
             "requestId": "q",
             "digest": "d1",
             "decision": "answer",
-            "answers": {"rerun": "Tell the model as it is"},
+            "answers": {"rerun": "tell"},
             "optionId": "tell",
         }
     ]
