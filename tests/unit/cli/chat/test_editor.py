@@ -9,25 +9,10 @@ from agent_ls.cli.chat.editor import Editor, rows
 from agent_ls.cli.chat.keys import Key
 
 NAMED = [
-    "backspace",
-    "delete",
-    "left",
-    "right",
-    "up",
-    "down",
-    "home",
-    "end",
-    "word-left",
-    "word-right",
-    "word-delete",
-    "newline",
-    "ctrl-k",
-    "ctrl-u",
-    "ctrl-w",
-    "ctrl-y",
-    "ctrl-p",
-    "ctrl-n",
-]
+    "backspace", "delete", "left", "right", "up", "down",
+    "home", "end", "word-left", "word-right", "word-delete", "newline",
+    "ctrl-k", "ctrl-u", "ctrl-w", "ctrl-y", "ctrl-p", "ctrl-n",
+]  # fmt: skip
 keys = st.lists(
     st.one_of(
         st.sampled_from(NAMED).map(Key), st.text("ab 語é\u0301\n", min_size=1, max_size=5).map(lambda t: Key("text", t))
