@@ -180,6 +180,10 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "changed in its buffer, the output shown; who decided is shown; nothing is allowed that was not on the screen.",
         ("tests/editors/neovim/test_first_run.py",),
     ),
+    "neovim.commands": Requirement(
+        "Each word of :Agent does one thing, is completed, and ends in one sentence at the most.",
+        ("tests/editors/neovim/test_commands.py",),
+    ),
     "neovim.survives": Requirement(
         "Kill -9 of Neovim in mid-stream and with an approval pending, of the daemon, of the server between them: all "
         "of it is shown again. Two Neovims on one conversation show the same and who decided.",

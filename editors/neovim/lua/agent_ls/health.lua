@@ -21,7 +21,7 @@ function M.check()
     any = true
     local hello = link.hello
     if hello then
-      health.ok(('%s: daemon %s, pid %d'):format(link.root, hello.daemonVersion, hello.pid))
+      health.ok(('%s: agent-ls %s, daemon pid %d'):format(link.root, hello.daemonVersion, hello.pid))
     else
       health.warn(('%s: the daemon has not answered yet'):format(link.root))
     end

@@ -1,0 +1,114 @@
+"""The smaller words of `:Agent`, and what else a person does to a transcript."""
+
+import pytest
+
+from agent_ls.testing.model_scenario import InOrder, say, use
+from tests.editors.neovim.nvim import neovim
+from tests.scene import scene
+
+pytestmark = pytest.mark.anyio
+
+VERBS = ["answer", "approve", "ask", "attach", "deny", "new", "pending", "show", "status", "stop"]
+CLIENTS = "return #vim.lsp.get_clients({ name = 'agent_ls', _uninitialized = true })"
+
+
+async def test_what_can_be_said_is_completed_and_what_cannot_is_one_sentence() -> None:
+    async with scene(InOrder([use("shell", command="echo hi")])) as (_, home), neovim(home) as nvim:
+        complete = "return vim.fn.getcompletion(..., 'cmdline')"
+        assert await nvim.lua(complete, "Agent ") == VERBS
+        assert await nvim.lua(complete, "Agent a") == ["answer", "approve", "ask", "attach"]
+        await nvim.agent("ask")
+        await nvim.agent("dance")
+        await nvim.agent("approve")
+        await nvim.agent("approve 7")
+        assert await nvim.notices() == [
+            "Say what you want: `:Agent ask Why does this test fail?`.",
+            "`:Agent dance` is unknown; try `:Agent ask …` or `:help agent-ls`.",
+            "Nothing waits for you.",
+            "No request #7 waits: it was answered, or its run has ended. `:Agent pending` lists what waits.",
+        ]
+        await nvim.agent("ask Go")
+        (number,) = await nvim.until_asked()
+        assert await nvim.lua(complete, "Agent deny ") == [str(number)]
+        assert await nvim.lua(complete, "Agent approve ") == ["once", "conversation", str(number)]
+
+
+async def test_what_waits_is_listed_without_taking_the_focus() -> None:
+    edit = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
+    async with scene(InOrder([use("read", path="a.txt"), edit])) as (_, home):
+        (home.workspace / "a.txt").write_text("one\ntwo\n")
+        async with neovim(home, "a.txt") as nvim:
+            await nvim.agent("ask Go")
+            (number,) = await nvim.until_asked()
+            before = await nvim.lua("return vim.api.nvim_get_current_win()")
+            await nvim.agent("pending")
+            assert await nvim.lua("return vim.api.nvim_get_current_win()") == before
+            (listed,) = await nvim.lua("return vim.fn.getqflist()")
+            assert (listed["lnum"], listed["text"]) == (2, f"#{number}  Edit a.txt")
+            await nvim.agent("status")
+            (said,) = await nvim.notices()
+            assert said.startswith("agent: waits for you · 1 to answer (agent-ls ")
+
+
+async def test_a_new_conversation_leaves_the_old_one_to_go_back_to() -> None:
+    async with scene(InOrder([say("One."), say("Two.")])) as (server, home), neovim(home) as nvim:
+        await nvim.agent("ask First")
+        await nvim.until_ended()
+        await nvim.until_shows("One.")
+        first = await nvim.lua(CURRENT)
+        await nvim.agent("new Second")
+        await nvim.until_ended(2)
+        assert await nvim.lua(CURRENT) != first
+        assert server.requests[1].user_texts == ("Second",)
+        await nvim.agent(f"attach {first}")
+        assert await nvim.lua(CURRENT) == first
+
+
+async def test_a_transcript_that_is_loaded_again_or_wiped_out_comes_back_whole() -> None:
+    async with scene(InOrder([say("One.")])) as (_, home), neovim(home) as nvim:
+        await nvim.agent("ask First")
+        await nvim.until_ended()
+        before = await nvim.until_shows("One.")
+        await nvim.lua("vim.api.nvim_set_current_win(require('agent_ls.window').windows()[1]) vim.cmd('edit')")
+        assert await nvim.shown() == before
+        await nvim.command("bwipeout!")
+        assert await nvim.shown() == []
+        await nvim.agent()
+        assert await nvim.shown() == before
+
+
+async def test_enabled_as_a_server_too_there_is_one_client_and_the_files_are_its_own() -> None:
+    async with scene(InOrder([])) as (_, home):
+        for name in ("a.txt", "b.txt"):
+            (home.workspace / name).write_text("one\n")
+        async with neovim(home) as nvim:
+            await nvim.lua("vim.lsp.enable('agent_ls')")
+            await nvim.command("edit a.txt")
+            await nvim.command("edit b.txt")
+            await nvim.until("return next(require('agent_ls.state').links) ~= nil")
+            await nvim.until("return #vim.lsp.get_clients({ bufnr = vim.fn.bufnr('a.txt') }) == 1")
+            await nvim.until("return #vim.lsp.get_clients({ bufnr = vim.fn.bufnr('b.txt') }) == 1")
+            assert await nvim.lua(CLIENTS) == 1
+
+
+async def test_a_server_that_cannot_start_is_one_sentence() -> None:
+    async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
+        await nvim.lua("vim.env.AGENT_LS_CMD = '/bin/false'")
+        await nvim.agent("ask Hello")
+        await nvim.until("return #_G.notices > 0")
+        said = [line for line in await nvim.notices() if "agent-ls" in line]
+        assert said == ["agent-ls could not start. `agent-ls doctor` in a terminal shows why."]
+
+
+async def test_the_health_check_names_the_program_and_the_daemon() -> None:
+    async with scene(InOrder([say("One.")])) as (_, home), neovim(home) as nvim:
+        await nvim.agent("ask First")
+        await nvim.until_ended()
+        await nvim.command("checkhealth agent_ls")
+        report = "\n".join(await nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"))
+        assert "OK Neovim 0.11 or newer" in report
+        assert f"daemon pid {home.pid}" in report
+        assert "ERROR" not in report
+
+
+CURRENT = "return require('agent_ls.state').current[require('agent_ls.client').here()]"
