@@ -148,7 +148,11 @@ class Transcript:
         self._running.pop(item_id, None)
         self._outputs.pop(item_id, None)
         shown = payload.get("requestId") in self._seen_cards
-        self.put([untabbed(line) for line in render.call(item, self._style, shown=shown)], kind="call")
+        lines = [untabbed(line) for line in render.call(item, self._style, shown=shown)]
+        if item["kind"] != "command" and (payload.get("result") or {}).get("status") != "ok":
+            # A sentence to be read; output and diffs stay whole, so that they are copied as they are.
+            lines = [row for line in lines for row in self._wrapped(line, "    ")]
+        self.put(lines, kind="call")
 
     def _answer(self, item_id: str) -> "_Answer":
         """One answer is in flight at a time: where another begins, the one before will not be completed."""
