@@ -83,6 +83,7 @@ class Attached(TypedDict):
     conversation: ConversationView
     items: list[Item]
     requests: list[Request]
+    run: NotRequired[Run]
     queue: list[Run]
     locks: list[Lock]
     streams: list[StreamView]

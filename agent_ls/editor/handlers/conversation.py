@@ -101,6 +101,9 @@ async def attach(desk: Desk, window: Window, params: models.Attach) -> Answer:
     }
     if older is not None:
         answer["olderCursor"] = older
+    active = next((run for run in head.entities if isinstance(run, Run) and not _at_rest(run)), None)
+    if active is not None:
+        answer["run"] = to_wire(active)
     window.after_reply(partial(window.release, known, answer["seq"], missed or ()))
     return answer
 
@@ -193,6 +196,10 @@ def _status(head: Snapshot) -> ConversationStatus:
 def _queue(head: Snapshot) -> list[Run]:
     queued = [run for run in head.entities if isinstance(run, Run) and run.status is RunStatus.QUEUED]
     return sorted(queued, key=lambda run: (run.position or 0, run.ordinal))
+
+
+def _at_rest(run: Run) -> bool:
+    return run.ended or run.status is RunStatus.QUEUED
 
 
 def _summary(found: Summary) -> dict[str, Any]:
