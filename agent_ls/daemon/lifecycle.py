@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import anyio
 
+from agent_ls import paths
 from agent_ls.config.load import load
 from agent_ls.config.settings import ConfigError, Settings
 from agent_ls.core.errors import Code, Refusal, Refused
@@ -20,6 +21,7 @@ from agent_ls.daemon import logging as logs
 from agent_ls.daemon.compose import Daemon, composed
 from agent_ls.daemon.listener import AlreadyRunning, CannotListen, Listener, bind
 from agent_ls.daemon.peers import become_subreaper
+from agent_ls.daemon.seal import Sealed, seal
 from agent_ls.ports.ledger import LedgerError
 
 log = logging.getLogger(__name__)
@@ -47,13 +49,14 @@ def run(*, foreground: bool) -> int:
     except CannotListen as error:
         return _fail(str(error))
     try:
+        listener.seals = seal(paths.state_dir(environ))
         settings = _settings(environ)
         trouble = logs.start(environ, settings.secret_names())
         if trouble is not None:
             sys.stderr.write(f"agent-ls: {trouble}\n")
         become_subreaper()
         anyio.run(_serve, listener, settings, environ)
-    except ConfigError as error:
+    except (ConfigError, Sealed) as error:
         return _fail(str(error))
     except LedgerError as error:
         return _fail(f"{error.refusal.message} {error.refusal.hint}".strip())

@@ -47,10 +47,11 @@ class CannotListen(Exception):
 
 
 class Listener:
-    """Made by `bind`. Whoever holds it holds the state directory."""
+    """Made by `bind`. Whoever holds it holds the state directory. `seals`: our children bear the mark (seal)."""
 
     def __init__(self, lock: int, path: str) -> None:
         self.path = path
+        self.seals = False
         self._lock = lock
         self._socket = _listen(path)
         self._inode = os.lstat(path).st_ino
@@ -84,7 +85,7 @@ class Listener:
                 log.warning("a connection could not be accepted: %s", type(error).__name__)
                 await _pause(0.1)
             return
-        decided = verdict(link, os.getpid())
+        decided = verdict(link, os.getpid(), seals=self.seals)
         if decided == "stranger":
             log.warning("a connection of another user was closed")
             link.close()

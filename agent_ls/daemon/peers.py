@@ -16,6 +16,7 @@ from typing import Literal
 
 from agent_ls.adapters.host.process_table import Row, dead_children
 from agent_ls.bridge.start import peer
+from agent_ls.daemon.seal import is_sealed
 
 PR_SET_CHILD_SUBREAPER = 36
 DEEPEST = 4096
@@ -23,15 +24,16 @@ DEEPEST = 4096
 Verdict = Literal["welcome", "descendant", "stranger"]
 
 
-def verdict(link: socket, daemon: int) -> Verdict:
-    """What to do with a peer of the daemon whose pid is `daemon`."""
+def verdict(link: socket, daemon: int, *, seals: bool = False) -> Verdict:
+    """What to do with a peer of the daemon whose pid is `daemon`; `seals`: its children bear the mark."""
     found = peer(link)
     if found is None:
         return "stranger"
     pid, uid = found
     if uid != os.getuid():
         return "stranger"
-    return "descendant" if descends(pid, daemon) else "welcome"
+    left_over = seals and pid != daemon and is_sealed(pid)
+    return "descendant" if left_over or descends(pid, daemon) else "welcome"
 
 
 def descends(pid: int, ancestor: int) -> bool:
