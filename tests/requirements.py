@@ -75,6 +75,21 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "Two conversations editing one file wait for each other; two files do not; two workspaces never do.",
         ("tests/protocol/test_locks.py", "tests/unit/core/test_locks.py", "tests/unit/runtime/test_lock_table.py"),
     ),
+    "tools.everyday": Requirement(
+        "glob, grep, todo and ask: bounded, never in the way of the loop, no way around rules about reads; one reply "
+        "with all kinds of calls runs under locks, with its results in the order of its calls.",
+        (
+            "tests/protocol/test_everyday_tools.py",
+            "tests/unit/adapters/tools/test_search.py",
+            "tests/unit/core/test_unread.py",
+            "tests/unit/runtime/test_batch.py",
+        ),
+    ),
+    "tools.question": Requirement(
+        "A question of the agent waits for the person, through kill -9 under the same number; its answer, a refusal or "
+        "a stop is the one result of the call.",
+        ("tests/crash/test_question.py", "tests/unit/core/test_questions.py", "tests/unit/cli/test_answers.py"),
+    ),
     "spine.trouble": Requirement(
         "No key, wrong key, unknown model, dead server, nonsense stream, unreadable config, full disk, read-only or "
         "network state directory: each a sentence that says what to do; nothing lost, nothing hung.",

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
 from agent_ls.adapters.tools.file_input import digest_of, failed, moved, shown
-from agent_ls.adapters.tools.search import ROWS, Search, Searcher, locate, named, notes
+from agent_ls.adapters.tools.search import ROWS, Search, Searcher, counted, locate, named, notes
 from agent_ls.core.globs import regex_of, split
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.messages import ToolSpec
@@ -90,7 +90,7 @@ class GlobTool:
 
 def _shown(found: dict[str, Any], place: Place, context: ToolContext) -> ToolResult:
     lines = [named(place, path, context.root) for path in found["rows"]]
-    said = notes(found, narrower=f"{found['total']:,} files fit, make pattern or path narrower")
+    said = notes(found, narrower=f"{counted(found['total'])} fit, make pattern or path narrower")
     if not lines:
-        lines = [f"No file fits; {found['seen']:,} were looked at."]
+        lines = [f"No file of {counted(found['seen'])} fits."]
     return ToolResult(status=ResultStatus.OK, output="\n".join([*lines, *(f"[{note}]" for note in said)]) + "\n")

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
 from agent_ls.adapters.tools.file_input import digest_of, failed, moved, shown
-from agent_ls.adapters.tools.search import ROWS, Search, Searcher, locate, named, notes
+from agent_ls.adapters.tools.search import ROWS, Search, Searcher, counted, locate, named, notes
 from agent_ls.core.display import one_line
 from agent_ls.core.globs import regex_of
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
@@ -104,7 +104,7 @@ def _shown(found: dict[str, Any], search: Search, context: ToolContext) -> ToolR
 
 
 def _looked(found: dict[str, Any]) -> str:
-    return f"; {found['seen']:,} files were there" if found["seen"] else ""
+    return f" in {counted(found['seen'])}" if found["seen"] else ""
 
 
 def _file(path: str, rows: list[list[Any]], search: Search, *, root: str) -> str:

@@ -138,13 +138,13 @@ def notes(found: Json, *, narrower: str) -> list[str]:
     elif found["more"]:
         said.append(f"cut here, there is more; {narrower}")
     if found["leftOut"]:
-        said.append(f"{_files(found['leftOut'])} left out: a rule speaks of them, or they may hold secrets")
+        said.append(f"{counted(found['leftOut'])} left out (rules on reads, or likely secrets)")
     if found["tooLarge"]:
-        said.append(f"{_files(found['tooLarge'])} of more than 10 MiB not looked into")
+        said.append(f"{counted(found['tooLarge'])} of more than 10 MiB not looked into")
     return said
 
 
-def _files(number: int) -> str:
+def counted(number: int) -> str:
     return f"{number:,} file{'' if number == 1 else 's'}"
 
 

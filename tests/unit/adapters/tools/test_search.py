@@ -131,12 +131,12 @@ async def test_what_read_would_have_to_ask_for_is_left_out_and_said(both: Desk) 
     both.unread = unread(rules, Place(root, "/home/ada"), Mode.ASK)
     for name in ("private/deep/a", "drafts/a", "server.pem", "x", "sub/id_rsa"):
         write(both, name, "hit")
-    expected = "x\n[4 files left out: a rule speaks of them, or they may hold secrets]\n"
+    expected = "x\n[4 files left out (rules on reads, or likely secrets)]\n"
     assert await grep(both, "hit", mode="files") == expected
     # Names are no secret, but what is denied is not even named.
     found = await glob(both, "**/*")
     assert sorted(found[:-1]) == ["drafts/a", "server.pem", "sub/id_rsa", "x"]
-    assert found[-1] == "[1 file left out: a rule speaks of them, or they may hold secrets]"
+    assert found[-1] == "[1 file left out (rules on reads, or likely secrets)]"
     # The person is asked about a file that is named, and has said yes.
     assert await grep(both, "hit", path="server.pem", mode="files") == "server.pem\n"
 
@@ -177,7 +177,7 @@ async def test_patterns_of_every_kind(desk: Desk) -> None:
     assert await found("?.py", path="s") == ["s/b.py"]
     assert await found(f"{os.path.realpath(desk.root)}/s/*.py") == ["s/b.py"]
     assert await found(r"we\{i\}rd") == ["we{i}rd"]
-    assert await found("nothing") == ["No file fits; 5 were looked at."]
+    assert await found("nothing") == ["No file of 5 files fits."]
 
 
 async def test_what_they_look_at_is_told_to_policy(desk: Desk, tmp_path: Path) -> None:
