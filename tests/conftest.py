@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agent_ls.testing.postgres import NoPostgres, PostgresServer, serve_postgres
+
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
@@ -24,6 +26,16 @@ def state_dir() -> Iterator[Path]:
 @pytest.fixture
 def runtime_dir() -> Iterator[Path]:
     yield from _short_directory("als-r-")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """One for the whole run; each test takes a database of its own."""
+    try:
+        with serve_postgres() as server:
+            yield server
+    except NoPostgres as why:
+        pytest.skip(str(why))
 
 
 def _short_directory(prefix: str) -> Iterator[Path]:

@@ -1,7 +1,7 @@
 """The ledger as the runtime sees it: one command, one commit; everything acknowledged is durable.
 
-Implemented in adapters.ledger (memory, SQLite); one contract suite runs over all of them. Nothing above this port
-knows which engine is beneath it.
+Implemented in adapters.ledger (memory, SQLite, PostgreSQL); one contract suite runs over all of them. Nothing above
+this port knows which engine is beneath it.
 """
 
 from collections.abc import Sequence
@@ -116,8 +116,12 @@ class Ledger(Protocol):
 
     async def close(self) -> None: ...
 
-    async def claim(self, conversation_id: str, owner: str) -> int:
-        """The right to write; an epoch one higher than any before it."""
+    async def claim(self, conversation_id: str, owner: str) -> int | Refusal:
+        """The right to write; an epoch one higher than any before it.
+
+        Refused while another owner has it whose lease has not ended. Where only one daemon can open the ledger
+        (SQLite, by the state directory's lock) whoever claims gets it.
+        """
         ...
 
     async def release(self, conversation_id: str, owner: str) -> None: ...

@@ -139,6 +139,8 @@ class Registry:
         if head is None:
             return _unknown(conversation_id)
         epoch = await ledger.claim(conversation_id, self.services.boot_id)
+        if isinstance(epoch, Refusal):
+            return epoch
         snapshot = await ledger.load(conversation_id)
         if snapshot is None:
             return _unknown(conversation_id)
@@ -162,9 +164,12 @@ class Registry:
 
         self.services.supervisor.start(f"recovery of {actor.id}", recover)
 
-    async def _fresh(self, conversation_id: str) -> Actor:
+    async def _fresh(self, conversation_id: str) -> Actor | Refusal:
+        epoch = await self.services.ledger.claim(conversation_id, self.services.boot_id)
+        if isinstance(epoch, Refusal):
+            return epoch
         state = ConversationState()
-        state.epoch = await self.services.ledger.claim(conversation_id, self.services.boot_id)
+        state.epoch = epoch
         return self._keep(Actor(conversation_id, state, self.services))
 
     def _keep(self, actor: Actor) -> Actor:

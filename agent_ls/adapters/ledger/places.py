@@ -3,6 +3,7 @@
 Owns what is indexed (place, state, newest text), the cursors and how a summary is put together. Stores nothing.
 """
 
+import math
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -121,6 +122,23 @@ def stale_epoch(used: int, newest: int) -> Refusal:
         Code.STALE_EPOCH,
         "Another daemon has taken over this conversation; connect again.",
         data={"epoch": used, "newest": newest},
+    )
+
+
+def lost_track(epoch: int) -> Refusal:
+    return Refusal(
+        Code.STALE_EPOCH,
+        "An earlier change of this conversation was committed after all, without an answer; connect again.",
+        data={"epoch": epoch, "newest": epoch},
+    )
+
+
+def held_elsewhere(conversation_id: str, owner: str, left_s: float) -> Refusal:
+    return Refusal(
+        Code.CONVERSATION_BUSY,
+        f"Conversation {conversation_id} is held by another daemon.",
+        f"Go on there, or try again in {math.ceil(left_s)} seconds: if that daemon is gone, its lease has ended then.",
+        {"owner": owner, "leftSeconds": round(left_s, 1)},
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agent_ls.adapters.ledger.memory import MemoryLedger, Store
+from agent_ls.adapters.ledger.postgres.ledger import PostgresLedger
 from agent_ls.adapters.ledger.sqlite import SqliteLedger
 from agent_ls.core.attempt import Attempt, AttemptStatus, Reason
 from agent_ls.core.conversation import Conversation, Mode
@@ -32,14 +33,14 @@ class FakeClock:
 
 
 class Engine(Protocol):
-    def open(self, boot_id: str = OWNER) -> Ledger: ...
+    async def opened(self, boot_id: str = OWNER) -> Ledger: ...
 
 
 @dataclass
 class MemoryEngine:
     store: Store = field(default_factory=Store)
 
-    def open(self, boot_id: str = OWNER) -> Ledger:
+    async def opened(self, boot_id: str = OWNER) -> Ledger:
         return MemoryLedger(self.store)
 
 
@@ -50,6 +51,24 @@ class SqliteEngine:
 
     def open(self, boot_id: str = OWNER) -> SqliteLedger:
         return SqliteLedger.open(self.path, clock=FakeClock(), boot_id=boot_id, **self.options)
+
+    async def opened(self, boot_id: str = OWNER) -> Ledger:
+        return self.open(boot_id)
+
+
+@dataclass
+class PostgresEngine:
+    url: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+    async def opened(self, boot_id: str = OWNER, **more: Any) -> PostgresLedger:
+        return await PostgresLedger.open(self.url, **{"clock": FakeClock(), "boot_id": boot_id, **self.options, **more})
+
+
+async def claimed(ledger: Ledger, id_: str, owner: str = OWNER) -> int:
+    epoch = await ledger.claim(id_, owner)
+    assert isinstance(epoch, int), epoch
+    return epoch
 
 
 def at(second: int) -> str:
@@ -156,7 +175,7 @@ def accepted(command_id: str, conversation_id: str = "c1", **result: Any) -> Rec
 
 async def begun(ledger: Ledger, id_: str = "c1", **changes: Any) -> int:
     """A conversation with one event, claimed; its epoch."""
-    epoch = await ledger.claim(id_, OWNER)
+    epoch = await claimed(ledger, id_)
     await append(ledger, commit(conversation(id_, **changes), epoch=epoch, conversation_id=id_))
     return epoch
 

@@ -94,7 +94,7 @@ async def test_a_refused_first_command_makes_no_conversation(ledger: Ledger) -> 
 
 async def test_a_stale_epoch_writes_nothing(ledger: Ledger) -> None:
     epoch = await begun(ledger)
-    assert await ledger.claim("c1", "boot-2") == epoch + 1
+    assert await ledger.claim("c1", OWNER) == epoch + 1
     refused = await ledger.append(commit(run(), epoch=epoch, receipt=accepted("k1")))
     assert isinstance(refused, Refusal)
     assert (refused.code, refused.data) == (Code.STALE_EPOCH, {"epoch": epoch, "newest": epoch + 1})
@@ -134,13 +134,13 @@ async def test_of_two_facts_about_one_entity_the_last_counts(ledger: Ledger) -> 
 
 
 async def test_everything_is_there_after_it_is_opened_again(engine: Engine) -> None:
-    first = engine.open()
+    first = await engine.opened()
     epoch = await begun(first)
     wanted = commit(run(), item(), request(), receipt=accepted("k1"), effects=[drive("a1", "c1")])
     await append(first, wanted)
     digest = await first.put_blob(b"\x00\xff")
     await first.close()
-    second = engine.open("boot-2")
+    second = await engine.opened("boot-2")
     assert await second.load("c1") == Snapshot([conversation(), run(), item(), request()], 4)
     assert await second.receipt("k1") == Receipt("k1", "c1", result={"seq": 4})
     assert list(await second.owed()) == [drive("a1", "c1")]
@@ -159,12 +159,12 @@ async def test_numbers_are_never_given_twice(ledger: Ledger) -> None:
 
 
 async def test_a_number_is_not_used_again_when_its_conversation_is_gone(engine: Engine) -> None:
-    first = engine.open()
+    first = await engine.opened()
     await begun(first)
     await append(first, commit(request(number=4)))
     await first.delete("c1", "k9")
     await first.close()
-    second = engine.open()
+    second = await engine.opened()
     assert await second.reserve_numbers(1) == 5
     await second.close()
 
@@ -206,7 +206,7 @@ async def test_a_deleted_conversation_is_gone_for_good(ledger: Ledger) -> None:
 
 
 async def test_a_closed_ledger_says_so(engine: Engine) -> None:
-    ledger = engine.open()
+    ledger = await engine.opened()
     await ledger.close()
     await ledger.close()
     with pytest.raises(LedgerError) as refused:

@@ -1,0 +1,247 @@
+"""The ledger in PostgreSQL: for several daemons on several machines, durable on return.
+
+Owns how it is opened and closed, and how the lease is kept alive. The SQL is in reads.py, statements.py and claims.py,
+the group commit in writer.py, connections in links.py.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
+from hashlib import sha256
+from typing import Any, Final, Self, TypeVar
+
+from agent_ls.adapters.ledger.plan import prepare
+from agent_ls.adapters.ledger.postgres import claims, inbox, reads
+from agent_ls.adapters.ledger.postgres.changes import listen
+from agent_ls.adapters.ledger.postgres.inbox import Handed
+from agent_ls.adapters.ledger.postgres.links import Connection, Links, Server, end
+from agent_ls.adapters.ledger.postgres.partials import Partials
+from agent_ls.adapters.ledger.postgres.schema import MIGRATIONS, Migration, migrate
+from agent_ls.adapters.ledger.postgres.trouble import TROUBLE, ledger_error
+from agent_ls.adapters.ledger.postgres.writer import Writer
+from agent_ls.core.effects import Effect
+from agent_ls.core.errors import Refusal
+from agent_ls.core.events import AnyEntity, Event
+from agent_ls.core.request import Request
+from agent_ls.ports.host import Clock
+from agent_ls.ports.ledger import (
+    Commit,
+    Committed,
+    LedgerError,
+    LedgerStatus,
+    ListQuery,
+    Page,
+    Receipt,
+    Snapshot,
+    Summary,
+)
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+LIMIT_S: Final = 10.0
+FLUSH_S: Final = 1.0
+
+
+class PostgresLedger:
+    """Implements ports.ledger.Ledger, and what only a shared ledger has: `changes`, the inbox, claims that can fail."""
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        *,
+        clock: Clock,
+        boot_id: str,
+        instance_id: str | None = None,
+        ttl_s: float = 30,
+        limit_s: float = LIMIT_S,
+        migrations: Sequence[Migration] = MIGRATIONS,
+    ) -> Self:
+        """Migrates the database if need be and takes a lease.
+
+        `instance_id` names the state directory whose lock this daemon holds: what earlier daemons of it had claimed is
+        free at once. `limit_s`: no call takes longer.
+        """
+        server = Server(url, limit_s)
+        try:
+            connection = await server.connect()
+            try:
+                schema = await migrate(connection, migrations)
+                instance = instance_id or boot_id
+                await claims.begin(connection, boot_id, instance_id=instance, at=clock.now(), ttl_s=ttl_s)
+            finally:
+                await end(connection, limit_s)
+        except TROUBLE as error:
+            raise ledger_error(error, server.place) from error
+        return cls(server, clock=clock, boot_id=boot_id, ttl_s=ttl_s, schema=schema)
+
+    def __init__(self, server: Server, *, clock: Clock, boot_id: str, ttl_s: float, schema: int) -> None:
+        self._server = server
+        self._clock = clock
+        self._boot_id = boot_id
+        self._ttl_s = ttl_s
+        self._schema = schema
+        self._links = Links(server)
+        self._writer = Writer(server, boot_id)
+        self._partials = Partials(self._links)
+        self._claimed = 0
+        self._reclaimed = 0
+        self._closed = False
+
+    async def close(self) -> None:
+        """Commits what waits and gives back every claim. A server that is away finds out by the lease."""
+        if self._closed:
+            return
+        self._closed = True
+        await self._writer.close()
+        try:
+            await self._partials.flush()
+            await self._links.run(partial(claims.end, boot_id=self._boot_id, at=self._clock.now()))
+        except LedgerError as error:
+            log.warning("the ledger could not be told of the end: %s", error.refusal.message)
+        await self._links.close()
+
+    async def keep(self) -> None:
+        """Renews the lease at a third of its life and writes partials down, until it is cancelled."""
+        renew_at = self._clock.monotonic() + self._ttl_s / 3
+        while True:
+            await self._clock.sleep(min(FLUSH_S, self._ttl_s / 6))
+            try:
+                if self._clock.monotonic() >= renew_at:
+                    await self.renew()
+                    renew_at = self._clock.monotonic() + self._ttl_s / 3
+                await self._partials.flush()
+            except LedgerError as error:
+                log.warning("waiting for the ledger: %s", error.refusal.code)
+
+    async def renew(self) -> None:
+        await self._links.run(partial(claims.renew, boot_id=self._boot_id, ttl_s=self._ttl_s))
+
+    async def claim(self, conversation_id: str, owner: str) -> int | Refusal:
+        claimed = await self._links.run(partial(claims.claim, conversation_id=conversation_id, owner=owner))
+        if isinstance(claimed, Refusal):
+            return claimed
+        if claimed.reclaimed:
+            self._reclaimed += 1
+        else:
+            self._claimed += 1
+        return claimed.epoch
+
+    async def release(self, conversation_id: str, owner: str) -> None:
+        await self._links.run(partial(claims.release, conversation_id=conversation_id, owner=owner))
+
+    async def append(self, commit: Commit) -> Committed | Refusal:
+        return await self._writer.append(prepare(commit))
+
+    async def receipt(self, command_id: str) -> Receipt | None:
+        found = await self._links.run(partial(reads.receipts, command_ids=[command_id]))
+        return found.get(command_id)
+
+    async def reserve_numbers(self, count: int) -> int:
+        return int(await self._links.run(lambda db: db.fetchval(_RESERVE, count)))
+
+    async def load(self, conversation_id: str) -> Snapshot | None:
+        return await self._read(reads.load, conversation_id=conversation_id)
+
+    async def head(self, conversation_id: str) -> Snapshot | None:
+        return await self._read(reads.head, conversation_id=conversation_id)
+
+    async def read(self, conversation_id: str, after: int, limit: int) -> Sequence[Event]:
+        return await self._read(reads.events, conversation_id=conversation_id, after=after, limit=limit)
+
+    async def page(self, conversation_id: str, before: str | None, limit: int) -> Page:
+        return await self._read(reads.page, conversation_id=conversation_id, before=before, limit=limit)
+
+    async def find(self, entity_id: str) -> AnyEntity | None:
+        return await self._read(reads.find, entity_id=entity_id)
+
+    async def conversations(self, query: ListQuery) -> tuple[Sequence[Summary], str | None]:
+        return await self._read(reads.conversations, query=query)
+
+    async def summary(self, conversation_id: str) -> Summary | None:
+        return await self._read(reads.summary, conversation_id=conversation_id)
+
+    async def requests(self, workspace: str | None, conversation_id: str | None) -> Sequence[Request]:
+        return await self._read(reads.requests, workspace=workspace, conversation_id=conversation_id)
+
+    async def request_by_number(self, number: int) -> Request | None:
+        return await self._read(reads.request_by_number, number=number)
+
+    async def owed(self) -> Sequence[Effect]:
+        return await self._read(reads.owed)
+
+    async def put_blob(self, content: bytes) -> str:
+        digest = sha256(content).hexdigest()
+        await self._links.run(lambda db: db.execute(_PUT_BLOB, digest, len(content), content))
+        return digest
+
+    async def get_blob(self, digest: str) -> bytes | None:
+        return await self._read(reads.blob, digest=digest)
+
+    def keep_partial(self, conversation_id: str, item_id: str, text: str) -> None:
+        self._partials.keep(conversation_id, item_id, text)
+
+    async def partials(self, conversation_id: str) -> dict[str, str]:
+        return await self._partials.of(conversation_id)
+
+    async def drop_partials(self, conversation_id: str) -> None:
+        await self._partials.drop(conversation_id)
+
+    async def delete(self, conversation_id: str, command_id: str) -> bool:
+        receipt = Receipt(command_id, conversation_id, result={})
+        tries = 0
+
+        async def work(db: Connection) -> bool:
+            nonlocal tries
+            tries += 1
+            done = await claims.delete(db, receipt, self._clock.now())
+            # The answer to the first try was lost: whether it happened is told by what it left.
+            return done or (tries > 1 and (await reads.receipts(db, [command_id])).get(command_id) == receipt)
+
+        self._partials.forget(conversation_id)
+        return await self._links.run(work)
+
+    def changes(self) -> AsyncIterator[str | None]:
+        """Ids of conversations that other daemons have changed; None when any may have been. Never ends by itself."""
+        return listen(self._server, self._boot_id, self._clock)
+
+    async def hand_over(self, handed: Handed) -> bool:
+        """Leaves a command to the owner of its conversation. False if it is known: its receipt tells its answer."""
+        return await self._links.run(partial(inbox.put, handed=handed, boot_id=self._boot_id))
+
+    async def handed_over(self) -> Sequence[Handed]:
+        """Commands that others have left for this daemon to decide. Each stays until its receipt is committed."""
+        return await self._links.run(partial(inbox.waiting, owner=self._boot_id))
+
+    async def drop_handed(self, command_id: str) -> None:
+        await self._links.run(partial(inbox.drop, command_id=command_id))
+
+    async def status(self) -> LedgerStatus:
+        counts = await self._read(reads.counts)
+        return LedgerStatus(
+            engine="postgresql",
+            schema=self._schema,
+            events=counts["events"],
+            size_bytes=counts["bytes"],
+            writable=self._writer.error is None,
+            error=self._writer.error,
+            details={
+                "server": self._server.place,
+                "conversations": counts["conversations"],
+                "pendingRequests": counts["pending"],
+                "claimed": self._claimed,
+                "reclaimed": self._reclaimed,
+            },
+        )
+
+    async def _read(self, look: Callable[..., Awaitable[T]], **wanted: Any) -> T:
+        return await self._links.run(partial(look, **wanted))
+
+
+# Need not be on disk at once: the commit that uses a number is, and the log keeps the order.
+_RESERVE: Final = """WITH later AS (SELECT set_config('synchronous_commit', 'off', true))
+    UPDATE counter SET last = last + $1 FROM later RETURNING last - $1 + 1"""
+
+_PUT_BLOB: Final = "INSERT INTO blob (digest, size, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
