@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 LARGEST_ERROR: Final = 256 * 1024
 LARGEST_LIST: Final = 16 * 1024 * 1024
 RESOLUTION_S: Final = 0.001
+# A proxy that is none or of a kind that needs another library, no more files, a trust store that cannot be read.
+UNPREPARED: Final = (OSError, ValueError, ImportError)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +74,8 @@ class ModelHttp:
 
     def warm_up(self) -> None:
         """Importing the HTTP library takes longer than a whole step; do it before the first message."""
-        self._opened()
+        with contextlib.suppress(*UNPREPARED):  # the first message says what is wrong
+            self._opened()
 
     async def close(self) -> None:
         if self._client is not None:
@@ -84,10 +87,13 @@ class ModelHttp:
     ) -> Reply | Failure:
         import httpx
 
+        client = self._prepared(spoken)
+        if isinstance(client, Failure):
+            return client
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         with anyio.CancelScope() as scope, _Deadlines(scope, self._limits, local=self._local) as clock:
             try:
-                async with self._opened().stream(
+                async with client.stream(
                     "POST",
                     self.base_url + path,
                     content=content,
@@ -112,9 +118,12 @@ class ModelHttp:
         """A JSON body. The same limits: what is asked here is asked while a person waits."""
         import httpx
 
+        client = self._prepared(spoken)
+        if isinstance(client, Failure):
+            return client
         with anyio.CancelScope(deadline=anyio.current_time() + self._limits.first_byte_s):
             try:
-                async with self._opened().stream("GET", self.base_url + path, headers=dict(headers)) as response:
+                async with client.stream("GET", self.base_url + path, headers=dict(headers)) as response:
                     if response.status_code != httpx.codes.OK:
                         return await _refused(response, spoken)
                     body = await _read_at_most(response, LARGEST_LIST)
@@ -141,6 +150,16 @@ class ModelHttp:
                     clock.wait(self._limits.tail_s)
                 else:
                     clock.life(progress=decoder.events != seen)
+
+    def _prepared(self, spoken: Spoken) -> "httpx.AsyncClient | Failure":
+        try:
+            return self._opened()
+        except UNPREPARED as error:
+            message = (
+                f"No connection to {spoken.address} could be prepared. Check the proxy in the daemon's environment"
+                " (HTTPS_PROXY, ALL_PROXY), SSL_CERT_FILE, and how many files it may open; then `agent-ls restart`."
+            )
+            return Failure(Cause.NETWORK, message, detail=failures.shorten(spoken, _words(error)))
 
     def _opened(self) -> "httpx.AsyncClient":
         if self._client is None:
