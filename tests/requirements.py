@@ -58,6 +58,10 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "Arguments of any size, depth or spelling cost little, are told as an error and harm no later request.",
         (f"{_CONTEXT}::test_calls_with_monstrous_arguments_are_errors_that_cost_little_and_harm_no_later_request",),
     ),
+    "hostile.workspace": Requirement(
+        "A workspace is a folder of this machine, whatever bytes its name is made of; all else is refused.",
+        ("tests/protocol/test_workspaces.py",),
+    ),
     "hostile.delete": Requirement(
         "A conversation is deleted in its turn, never from under a run; the same command twice says the same.",
         ("tests/protocol/test_deleting.py",),

@@ -5,7 +5,6 @@ event carries the whole entity after it; nothing here decides anything.
 """
 
 from collections.abc import Iterable
-from urllib.parse import unquote, urlsplit
 
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.conversation import Conversation, ConversationStatus
@@ -13,6 +12,7 @@ from agent_ls.core.events import AnyEntity
 from agent_ls.core.items import AssistantMessage, Call, CallState, Item, ResultStatus
 from agent_ls.core.request import Request
 from agent_ls.core.run import Run, RunStatus
+from agent_ls.core.uris import local_path
 
 
 class ConversationState:
@@ -62,8 +62,9 @@ class ConversationState:
 
     @property
     def root(self) -> str:
-        """The workspace as a path of this machine."""
-        return unquote(urlsplit(self.conversation.workspace).path) or "/"
+        """The workspace as a path of this machine; what names none is no folder, and never the whole disk."""
+        path = local_path(self.conversation.workspace)
+        return path if isinstance(path, str) else f"/{self.conversation.workspace}"
 
     def apply(self, entity: AnyEntity) -> None:
         match entity:

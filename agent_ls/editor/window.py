@@ -6,10 +6,10 @@ comes before the events after it. Does not own what a method does (handlers) nor
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from agent_ls.core.events import Event
 from agent_ls.core.text import UTF_16
+from agent_ls.core.uris import local_path
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.documents import agreed_encoding
@@ -132,8 +132,9 @@ class Window(Connection):
 
 
 def path_of(uri: str) -> str:
-    parts = urlsplit(uri)
-    return unquote(parts.path) if parts.scheme == "file" else uri
+    """Of this machine; what names no file here stays as it is, and is no folder then."""
+    path = local_path(uri)
+    return path if isinstance(path, str) else uri
 
 
 def _folders(params: dict[str, Any]) -> tuple[str, ...]:
