@@ -33,7 +33,8 @@ __all__ = ["Proposal", "Rule", "Ruling", "Scope", "Verdict", "judge", "offers", 
 class Proposal:
     """A call that could run. `effect` is `read`, `edit`, `shell` or `other`; `command` is a shell's script.
 
-    All paths are absolute and real. `protected` are the daemon's own: state, runtime and configuration.
+    All paths are absolute and real; one that ends with `/` stands for all that is beneath it. `protected` are the
+    daemon's own: state, runtime and configuration.
     """
 
     tool: str
@@ -240,8 +241,9 @@ def _literal(proposal: Proposal, rules: tuple[Rule, ...]) -> str | None:
     kind, path = parts[0]
     if hidden(path) or set("*?\\\n\t") & set(path):
         return None
-    inside = is_beneath(path, proposal.root, fold=False) and path != proposal.root
-    return f"{kind}({path[len(proposal.root.rstrip('/')) + 1 :] if inside else path})"
+    beneath = "**" if path.endswith("/") else ""
+    inside = is_beneath(path, proposal.root, fold=False) and path.rstrip("/") != proposal.root
+    return f"{kind}({path[len(proposal.root.rstrip('/')) + 1 :] if inside else path}{beneath})"
 
 
 def _looked_at(kind: str, path: str, proposal: Proposal) -> bool:

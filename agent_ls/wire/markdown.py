@@ -19,6 +19,7 @@ from agent_ls.core.items import (
     TodoList,
     UserMessage,
 )
+from agent_ls.core.questions import in_words
 
 OUTPUT_LIMIT = 20_000
 
@@ -48,8 +49,10 @@ def _item(item: Item) -> str:
         case Interruption(by=by):
             return f"> **Stopped** by {_line(by)}"
         case Question(questions=questions, answers=answers):
-            asked = "\n".join(f"> {_line(str(question.get('text', '')))}" for question in questions)
-            return f"> **Question**\n{asked}\n> Answer: {_line(str(answers or 'none'))}"
+            asked = "\n".join(str(question.get("text", "")) for question in questions)
+            words = in_words(questions, answers) if answers else asked
+            said = "\n".join(f"> {_line(line)}" for line in words.split("\n"))
+            return f"> **Question**\n{said}" + ("" if answers else "\n> (no answer)")
         case TodoList(steps=steps):
             return "\n".join(f"- [{_tick(step)}] {_line(str(step.get('text', '')))}" for step in steps)
 

@@ -61,11 +61,11 @@ async def test_files_are_found_and_searched_and_a_rule_about_reads_holds_for_bot
         assert (asked["tool"], asked["title"]) == ("grep", "Search needle in /")
         await editor.respond(asked, "deny")
         await editor.until_ended(conversation, run_id)
-        found, searched, private, _ = (text for _, text in server.requests[-1].results)
+        found, searched, denied, _ = (text for _, text in server.requests[-1].results)
         left = "left out (rules on reads, or likely secrets)]"
         assert found == f"a.txt\n[1 file {left}\n"
         assert searched == f"a.txt\n1:needle\n[2 files {left}\n"
-        assert private == f"No line fits in 1 file.\n[1 file {left}\n"
+        assert denied.startswith("denied: ")
 
 
 async def test_the_steps_of_a_run_are_one_item_that_changes_in_place_and_ends_with_it() -> None:
@@ -183,8 +183,8 @@ async def test_one_reply_with_everything_runs_under_locks_and_its_results_come_i
         assert (home.workspace / "a.txt").read_text() == "two\n"
         results = [text for _, text in server.requests[-1].results][1:]
         assert [result.split("\n")[0] for result in results] == [
-            "a.txt", "held", "a.txt: 1 place replaced, line 1.", "one", "Which one?", "1 step: 0 done, 1 active, 0 pending",
-            "b.txt: created, 1 line.", "a.txt",
+            "a.txt", "held", "a.txt: 1 place replaced, line 1.", "one", "Which one?",
+            "1 step: 0 done, 1 active, 0 pending", "b.txt: created, 1 line.", "a.txt",
         ]  # fmt: skip
 
 

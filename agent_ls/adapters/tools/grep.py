@@ -10,7 +10,7 @@ from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
 from agent_ls.adapters.tools.file_input import digest_of, failed, moved, shown
-from agent_ls.adapters.tools.search import ROWS, Search, Searcher, counted, locate, named, notes
+from agent_ls.adapters.tools.search import ROWS, Search, Searcher, counted, locate, named, notes, reads
 from agent_ls.core.display import one_line
 from agent_ls.core.globs import regex_of
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
@@ -62,7 +62,7 @@ class GrepTool:
             title=f"Search {one_line(search.pattern, 80)}" + ("" if place.path == context.root else f" in {where}"),
             digest=digest_of(tool=self.name, uri=place.uri, pattern=search.pattern, **search.more),
             card={"type": "other", "tool": self.name, "uri": place.uri, "path": where},
-            reads=place.paths,
+            reads=reads(place),
             uri=place.uri,
             apart=True,
         )

@@ -56,6 +56,12 @@ async def locate(files: Files, path: str | None, context: ToolContext, *, folder
     return place
 
 
+def reads(place: Place) -> tuple[str, ...]:
+    """For policy: of a folder, all that is in it."""
+    beneath = "/" if os.path.isdir(place.path) else ""
+    return tuple(path.rstrip("/") + beneath for path in place.paths)
+
+
 class Searcher:
     """`seconds` is when a search is cut; what it has found by then is told."""
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent_ls.core.conversation import Mode
-from agent_ls.core.policy import Proposal, judge
+from agent_ls.core.policy import Proposal, judge, offers
 from agent_ls.core.rules import Place, Rule, Ruling, Scope, matches_path
 from agent_ls.core.sensitive import asks_to_read
 from agent_ls.core.unread import Unread, unread
@@ -56,7 +56,7 @@ def test_a_rule_about_all_reads_leaves_nothing_to_search() -> None:
     assert unread((Rule(Ruling.DENY, "read", Scope.USER, "config"),), PLACE, Mode.AUTO) == Unread(("(?s:.*)",))
 
 
-@pytest.mark.parametrize("path", [*PATHS, "/w", "/elsewhere"])
+@pytest.mark.parametrize("path", [*PATHS, "/w/", "/w/private/", "/elsewhere/"])
 @pytest.mark.parametrize("mode", list(Mode))
 def test_read_glob_and_grep_of_a_path_are_judged_alike(path: str, mode: Mode) -> None:
     verdicts = {judge(proposal(tool, path, mode=mode), RULES) for tool in ("read", "glob", "grep")}
@@ -68,6 +68,17 @@ def test_read_glob_and_grep_of_a_path_are_judged_alike(path: str, mode: Mode) ->
 @pytest.mark.parametrize("mode", list(Mode))
 def test_steps_and_questions_need_no_leave_in_any_mode(tool: str, mode: Mode, *, trusted: bool) -> None:
     assert judge(proposal(tool, mode=mode, trusted=trusted), RULES).kind is Ruling.ALLOW
+
+
+def test_a_search_of_a_folder_needs_leave_for_all_that_is_in_it() -> None:
+    def verdict(pattern: str) -> Ruling:
+        return judge(proposal("grep", "/data/sub/"), (Rule(Ruling.ALLOW, pattern, Scope.USER, "config"),)).kind
+
+    given = {"read(/data/*)": Ruling.ASK, "read(/data/sub)": Ruling.ASK, "read(/data/**)": Ruling.ALLOW}
+    assert {pattern: verdict(pattern) for pattern in given} == given
+    assert judge(proposal("grep", "/w/private/"), RULES).kind is Ruling.DENY
+    always = next(option.rule for option in offers(proposal("grep", "/data/sub/"), ()) if option.rule)
+    assert (always, verdict(always)) == ("read(/data/sub/**)", Ruling.ALLOW)
 
 
 def test_a_rule_can_still_deny_a_tool_by_its_name() -> None:

@@ -193,11 +193,11 @@ async def test_what_they_look_at_is_told_to_policy(desk: Desk, tmp_path: Path) -
         title=f"Search x in {other}",
         digest=prepared.digest,
         card={"type": "other", "tool": "grep", "uri": f"file://{other}", "path": other},
-        reads=(f"{root}/link", other),
+        reads=(f"{root}/link/", f"{other}/"),
         uri=f"file://{other}",
         apart=True,
     )
-    assert (await desk.prepared("glob", pattern=f"{other}/**/*.py")).reads == (other,)
+    assert (await desk.prepared("glob", pattern=f"{other}/**/*.py")).reads == (f"{other}/",)
     assert (await desk.prepared("glob", pattern="*.py")).title == "Find *.py"
 
 
