@@ -9,6 +9,7 @@ from typing import Any
 
 from agent_ls.core import attempt as attempts
 from agent_ls.core import call as calls
+from agent_ls.core import ids
 from agent_ls.core import request as requests
 from agent_ls.core import run as runs
 from agent_ls.core.attempt import Attempt, AttemptFact
@@ -129,4 +130,4 @@ class Draft:
     def fresh_note_id(self, run_id: str, name: str) -> str:
         """The first free id of this name in the run."""
         taken = sum(1 for item in self.run_items(run_id) if item.id.startswith(f"{run_id}.{name}"))
-        return f"{run_id}.{name}{taken + 1}"
+        return ids.note_id(run_id, name, taken + 1)

@@ -1,7 +1,7 @@
 """What must hold at every moment: the invariants of the domain, looked up in a state or in a history.
 
-Owns the checks and how a violation reads. Whoever calls (tests after each step, the daemon now and then) decides what
-follows; nothing is repaired here. Numbers are those of the list in docs/architecture.md.
+Owns the checks and how a violation reads. Whoever calls (the tests, after each step) decides what follows; nothing is
+repaired here. Numbers are those of the list in docs/architecture.md.
 """
 
 from collections import Counter

@@ -1,10 +1,10 @@
 """Items: the tree that a screen renders, in one stable order.
 
-Owns kinds, payloads and how an item's status follows from its call. Does not own how a call moves (call.py) nor how
-items become a model's messages (context.py).
+Owns kinds and payloads, and what is in flight of an item before it is committed. Does not own how a call moves, nor
+how its item's status follows (call.py), nor how items become a model's messages (context.py).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -29,9 +29,6 @@ class ItemKind(StrEnum):
     INTERRUPT = "interrupt"
     ERROR = "error"
     NOTICE = "notice"
-
-
-CALL_KINDS = frozenset({ItemKind.TOOL_CALL, ItemKind.COMMAND, ItemKind.FILE_CHANGE})
 
 
 class ItemStatus(StrEnum):
@@ -266,4 +263,3 @@ class Stream:
     text: str
     phase: str = "answering"
     output: str | None = None
-    data: dict[str, Any] = field(default_factory=dict)

@@ -64,7 +64,17 @@ class Rule:
         return f"{self.scope}: {self.verdict} {self.pattern} ({self.origin})"
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where patterns start, as real paths. `fold`: the volume takes `A` and `a` for the same name."""
+
+    root: str
+    home: str
+    fold: bool = False
+
+
 _SHAPE: Final = re.compile(r"[A-Za-z_][\w.-]*\*?(?:\(.+\))?", re.DOTALL)
+_PATH_TOOLS: Final = frozenset({"read", "edit", "write"})
 
 
 def parse_rule(text: str, verdict: Ruling, scope: Scope, *, origin: str) -> Rule | Refusal:
@@ -91,9 +101,6 @@ def parse_rule(text: str, verdict: Ruling, scope: Scope, *, origin: str) -> Rule
     return rule
 
 
-_PATH_TOOLS: Final = frozenset({"read", "edit", "write"})
-
-
 def matches_command(rule: Rule, argv: Argv) -> bool:
     """For one simple command, word by word."""
     if not _names(rule, "shell"):
@@ -105,7 +112,7 @@ def matches_command(rule: Rule, argv: Argv) -> bool:
     return _fits(rule.body, argv, wide=False)
 
 
-def matches_path(rule: Rule, kind: str, path: str, *, place: "Place") -> bool:
+def matches_path(rule: Rule, kind: str, path: str, *, place: Place) -> bool:
     """`kind` is `read` or `edit`, whichever tool does it."""
     if not _names(rule, kind):
         return False
@@ -114,7 +121,7 @@ def matches_path(rule: Rule, kind: str, path: str, *, place: "Place") -> bool:
     return bool(_regex(rule.body, place, wide=rule.narrows).fullmatch(path))
 
 
-def path_regex(rule: Rule, kind: str, place: "Place") -> str | None:
+def path_regex(rule: Rule, kind: str, place: Place) -> str | None:
     """What `matches_path` fits, as text; None where the rule does not speak of such paths."""
     if not _names(rule, kind):
         return None
@@ -127,15 +134,6 @@ def path_regex(rule: Rule, kind: str, place: "Place") -> str | None:
 def matches_tool(rule: Rule, tool: str) -> bool:
     """For tools whose input no pattern is matched with: a rule on a part of them narrows all of it."""
     return _names(rule, tool) and (rule.body is None or rule.body == "*" or rule.narrows)
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where patterns start, as real paths. `fold`: the volume takes `A` and `a` for the same name."""
-
-    root: str
-    home: str
-    fold: bool = False
 
 
 def _names(rule: Rule, tool: str) -> bool:

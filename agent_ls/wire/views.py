@@ -1,6 +1,7 @@
 """From what the daemon holds to what a window sees, where the two differ.
 
-Owns the derived fields: a conversation's status, its summary, locks. Does not own when they are sent (runtime.feed).
+Owns the derived fields: a conversation's status and its summary, and an event without what is said once for all.
+Does not own when they are sent (runtime.feed, editor.inbox).
 """
 
 import json
@@ -50,8 +51,6 @@ def event_json(held: Event) -> bytes:
 
 def stream(held: Stream) -> dict[str, Any]:
     view: dict[str, Any] = to_wire(held)
-    if not held.data:
-        del view["data"]
     return view
 
 
