@@ -57,11 +57,8 @@ class Driver:
             await self._give_up(error)
         finally:
             self.live = False
-        self.wake_if_owed()
-
-    def wake_if_owed(self) -> None:
-        if not isinstance(owed(self._actor.state), Nothing):
-            self.wake()
+        # What was committed between the last look and here has met a driver that seemed alive.
+        self.wake()
 
     async def _next(self, group: TaskGroup) -> bool:
         """Does one owed thing. False when nothing is owed and nothing runs; no await lies between look and return."""

@@ -5,13 +5,13 @@ one frame an item every 33 ms goes to a subscriber, and once a second a copy is 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, Protocol
 
 import anyio
 
 from agent_ls.core.events import Event
-from agent_ls.core.items import Item, Stream
+from agent_ls.core.items import Item, ItemStatus, Stream
 from agent_ls.ports.host import Clock
 
 FRAME_S: Final = 0.033
@@ -26,6 +26,7 @@ class StreamUpdate:
     item_id: str
     cursor: int
     delta: str
+    _: KW_ONLY
     phase: str
     is_output: bool
 
@@ -45,6 +46,7 @@ KeepPartial = Callable[[str, str, str], None]
 @dataclass
 class _Buffer:
     phase: str
+    _: KW_ONLY
     is_output: bool
     chunks: list[str] = field(default_factory=list)
     size: int = 0
@@ -93,7 +95,9 @@ class Feed:
 
     def publish(self, conversation_id: str, events: Sequence[Event]) -> None:
         """After the commit. A committed item takes the place of its text in flight."""
-        settled = [e.entity.id for e in events if isinstance(e.entity, Item) and e.entity.status != "running"]
+        settled = [
+            e.entity.id for e in events if isinstance(e.entity, Item) and e.entity.status is not ItemStatus.RUNNING
+        ]
         self.clear(conversation_id, settled)
         for subscriber in tuple(self._subscribers.get(conversation_id, ())):
             subscriber.on_events(conversation_id, events)
@@ -169,7 +173,7 @@ class Feed:
         buffers = self._buffers.setdefault(conversation_id, {})
         buffer = buffers.get(item_id)
         if buffer is None:
-            buffer = buffers[item_id] = _Buffer(phase, is_output)
+            buffer = buffers[item_id] = _Buffer(phase, is_output=is_output)
         buffer.add(delta)
         self._dirty[conversation_id, item_id] = None
         self._wake.set()
@@ -182,7 +186,7 @@ class Feed:
                 continue
             delta = "".join(buffer.unsent)
             buffer.unsent.clear()
-            update = StreamUpdate(item_id, buffer.size, delta, buffer.phase, buffer.is_output)
+            update = StreamUpdate(item_id, buffer.size, delta, phase=buffer.phase, is_output=buffer.is_output)
             for subscriber in tuple(self._subscribers.get(conversation_id, ())):
                 subscriber.on_stream(conversation_id, update)
 

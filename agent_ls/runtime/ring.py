@@ -71,10 +71,12 @@ class Ring:
     async def ask(self, run_id: str, attempt_id: str) -> None:
         """Asks the model once. The reply, the failure or the interruption is committed, unless a stop was noted."""
         attempt = self._actor.state.attempts[attempt_id]
-        refusal = self._over_limit(attempt)
+        if (over := self._over_limit(attempt)) is not None:
+            await self._fail(run_id, over)
+            return
         model = self._services.models(self._actor.state.conversation.provider)
-        if refusal is not None or isinstance(model, Failure):
-            await self._fail(run_id, refusal or notice_of(model))  # type: ignore[arg-type]
+        if isinstance(model, Failure):
+            await self._fail(run_id, notice_of(model))
             return
         reply = await self._call(model, attempt)
         if reply is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_ls.core.conversation import Conversation
-from agent_ls.core.policy import Rule
+from agent_ls.core.rules import Rule
 from agent_ls.ports.host import Clock
 from agent_ls.ports.ledger import Ledger
 from agent_ls.ports.provider import Failure, Model

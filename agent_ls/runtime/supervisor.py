@@ -51,4 +51,4 @@ class Supervisor:
             await work()
         except Exception:
             self.crashes += 1
-            log.exception("task %s crashed", name)
+            log.exception("%s crashed", name)

@@ -60,8 +60,8 @@ async def test_text_of_one_frame_is_sent_in_one_piece_for_each_item() -> None:
         given.feed.output("c", "i2", "building")
         await given.frame()
         assert given.told.frames == [
-            StreamUpdate("i1", 5, "Hello", "answering", is_output=False),
-            StreamUpdate("i2", 8, "building", "tool", is_output=True),
+            StreamUpdate("i1", 5, "Hello", phase="answering", is_output=False),
+            StreamUpdate("i2", 8, "building", phase="tool", is_output=True),
         ]
 
 
@@ -88,7 +88,7 @@ async def test_who_attaches_in_between_gets_the_text_so_far_and_then_exactly_the
         given.feed.subscribe("c", late)
         given.feed.text("c", "i1", "ld", phase="answering")
         await given.frame()
-        assert late.frames == [StreamUpdate("i1", 11, " world", "answering", is_output=False)]
+        assert late.frames == [StreamUpdate("i1", 11, " world", phase="answering", is_output=False)]
 
 
 async def test_a_committed_item_takes_the_place_of_its_text_in_flight() -> None:
