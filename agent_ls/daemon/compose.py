@@ -29,6 +29,7 @@ from agent_ls.adapters.tools.write import WriteTool
 from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refused
+from agent_ls.core.projection import ConversationState
 from agent_ls.daemon.catalog import Providers
 from agent_ls.daemon.open_files import OpenFiles, open_files
 from agent_ls.daemon.report import Reporter
@@ -84,8 +85,7 @@ async def composed(
     settings: Settings, environ: Mapping[str, str], *, shut_down: Callable[[], None]
 ) -> AsyncIterator[Daemon]:
     """Opens the ledger, starts what has to run, gives the daemon; closes all of it in the opposite order."""
-    clock, ids = SystemClock(), RandomIds()
-    boot_id = ids.fresh()
+    clock, boot_id = SystemClock(), RandomIds().fresh()
     state_dir = Path(paths.state_dir(environ))
     ledger = SqliteLedger.open(state_dir / "ledger.db", clock=clock, boot_id=boot_id, ttl_s=settings.ledger.claim_ttl_s)
     providers = Providers(settings, dict(environ), clock)
@@ -111,7 +111,6 @@ async def composed(
                 documents=opened.documents,
                 board=board,
                 settle=opened.settle,
-                ids=ids,
                 person=_person(),
                 version=__version__,
                 workspace_rules=workspaces.workspace_rules,
@@ -184,7 +183,7 @@ def _toolbox(clock: SystemClock, files: Files) -> Toolbox:
     return Toolbox({tool.name: tool for tool in tools})
 
 
-def _state_of(registry: Registry, conversation_id: str) -> Any:
+def _state_of(registry: Registry, conversation_id: str) -> ConversationState | None:
     actor = registry.live(conversation_id)
     return None if actor is None else actor.state
 

@@ -1,8 +1,7 @@
 """One link to an editor, a bridge or a CLI: messages in, handlers started, replies and notices out.
 
 Owns the life of a link (before `initialize`, served, after `shutdown`), that every request gets one reply, and that
-reading waits neither for writing nor for a handler. Does not own what any method does: handlers come as a table, and
-what they know of a conversation hangs on `context`.
+reading waits neither for writing nor for a handler. Does not own what any method does: handlers come as a table.
 
 Handlers run side by side; those of one link start in the order their messages came, and each runs up to its first
 wait before the next one starts.
@@ -54,13 +53,11 @@ class Connection:
         stream: ByteStream,
         handlers: Mapping[str, Handler],
         *,
-        context: Any = None,
         denied: Refused | None = None,
         outbound: Outbound | None = None,
     ) -> None:
         """`denied`: this peer gets that answer to whatever it asks."""
         self.number = next(_numbers)
-        self.context = context
         self.outbound = outbound or Outbound()
         self._stream = stream
         self._handlers = handlers

@@ -14,7 +14,6 @@ from agent_ls.core.rules import Rule
 from agent_ls.editor.documents import Documents, Overlay
 from agent_ls.editor.inbox import Inbox
 from agent_ls.editor.surface.board import Board
-from agent_ls.ports.host import Ids
 from agent_ls.ports.provider import Failure
 from agent_ls.runtime.registry import Registry
 from agent_ls.runtime.services import Services
@@ -62,7 +61,6 @@ class Desk:
     documents: Documents
     board: Board
     settle: Callable[[Overlay], Awaitable[None]]
-    ids: Ids
     person: str
     version: str
     workspace_rules: Callable[[str], Sequence[Rule]]

@@ -6,13 +6,14 @@ told, and that an answer given before its card can have been read counts for not
 """
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Code, Refusal, Refused
 from agent_ls.core.request import Request
 from agent_ls.editor.book import Answered
+from agent_ls.editor.bound import bound
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.surface import code_actions, hover
@@ -26,7 +27,6 @@ SHOW_S: Final = 10.0
 INFO: Final = 3
 
 Json = dict[str, Any]
-Serve = Callable[[Desk, Window, Json], Awaitable[Any]]
 
 
 async def code_action(desk: Desk, window: Window, params: Json) -> list[Json]:
@@ -91,16 +91,16 @@ async def show(desk: Desk, window: Window, params: Json) -> Json:
 def handlers(desk: Desk) -> dict[str, Handler]:
     """By method name, as a connection wants them."""
     return {
-        "textDocument/codeAction": _bound(desk, code_action),
-        "codeAction/resolve": _bound(desk, resolve),
-        "textDocument/hover": _bound(desk, hovered),
-        "agent/window/focus": _bound(desk, focused),
+        "textDocument/codeAction": bound(desk, code_action),
+        "codeAction/resolve": bound(desk, resolve),
+        "textDocument/hover": bound(desk, hovered),
+        "agent/window/focus": bound(desk, focused),
     }
 
 
 def commands(desk: Desk) -> dict[str, Handler]:
     """Commands that are no methods, by the name that a method would have."""
-    return {"agent/request/show": _bound(desk, show)}
+    return {"agent/request/show": bound(desk, show)}
 
 
 def watched(desk: Desk, synchronisation: Mapping[str, Handler]) -> dict[str, Handler]:
@@ -177,14 +177,6 @@ def _named(params: Json) -> str | None:
 def _bad(sentence: str) -> Refused:
     hint = "See the Language Server Protocol for the parameters of this method."
     return Refused(Refusal(Code.INVALID_PARAMS, sentence, hint))
-
-
-def _bound(desk: Desk, serve: Serve) -> Handler:
-    async def run(connection: Connection, params: Json) -> Any:
-        assert isinstance(connection, Window)
-        return await serve(desk, connection, params)
-
-    return run
 
 
 def _then(handler: Handler, told: Callable[[Window, Json], None]) -> Handler:

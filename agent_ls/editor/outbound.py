@@ -31,8 +31,6 @@ MOST_COUNTED = 1024 * 1024
 BATCH = 64 * 1024
 OVERHEAD = 256  # bytes of a stream frame besides its texts
 
-Merge = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
-
 
 def merge_stream(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """One frame that says what two did: deltas joined, `cursor` and the rest of the later one; `text` replaces."""
@@ -67,13 +65,11 @@ class Outbound:
         most_messages: int = MOST_MESSAGES,
         most_bytes: int = MOST_BYTES,
         on_cut: Callable[[str], None] | None = None,
-        merge: Merge = merge_stream,
     ) -> None:
         self.overflowed = anyio.Event()
         self.on_cut = on_cut
         self._most_messages = most_messages
         self._most_bytes = most_bytes
-        self._merge = merge
         self._entries: dict[int, _Entry] = {}  # in order of insertion
         self._next = 0
         self._size = 0
@@ -169,7 +165,7 @@ class Outbound:
             )
             return
         assert waiting.params is not None
-        waiting.params = self._merge(waiting.params, params)
+        waiting.params = merge_stream(waiting.params, params)
         size = _text_size(waiting.params)
         self._size += size - waiting.size
         waiting.size = size

@@ -32,12 +32,7 @@ class Window(Connection):
         self.encoding = UTF_16
         self._held: dict[str, list[Event]] = {}
         self._attached: set[str] = set()
-        self.outbound.on_cut = self._cut
-
-    @property
-    def label(self) -> str:
-        """Where an answer came from, as others are told."""
-        return self.client
+        self.outbound.on_cut = self.detach
 
     async def on_initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         options = params.get("initializationOptions")
@@ -126,9 +121,6 @@ class Window(Connection):
     def _send_events(self, conversation_id: str, events: Sequence[Event]) -> None:
         if events:
             self.outbound.put_events(conversation_id, [views.event_json(event) for event in events])
-
-    def _cut(self, conversation_id: str) -> None:
-        self.detach(conversation_id)
 
 
 def path_of(uri: str) -> str:

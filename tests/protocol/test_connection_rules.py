@@ -21,11 +21,15 @@ pytestmark = pytest.mark.anyio
 
 
 class Served(Connection):
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.closed = anyio.Event()
+
     def on_ready(self) -> None:
         self.notify("agent/hello", {"protocol": 1})
 
     async def on_close(self) -> None:
-        self.context.set()
+        self.closed.set()
 
 
 class Peer:
@@ -67,8 +71,7 @@ async def link(
 ) -> AsyncIterator[Peer]:
     ours, theirs = socket.socketpair()
     stream = await UNIXSocketStream.from_socket(theirs)
-    closed = anyio.Event()
-    connection = Served(await UNIXSocketStream.from_socket(ours), handlers or {}, context=closed, **options)
+    connection = Served(await UNIXSocketStream.from_socket(ours), handlers or {}, **options)
     peer = Peer(stream, connection)
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
@@ -78,7 +81,7 @@ async def link(
                     await peer.send({"id": 0, "method": "initialize", "params": {}})
                     assert [message.get("method") for message in await peer.take(2)] == [None, "agent/hello"]
                 yield peer
-            await closed.wait()
+            await connection.closed.wait()
 
 
 def error(key: Any, code: int, sentence: str) -> dict[str, Any]:

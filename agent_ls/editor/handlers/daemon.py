@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.window import Window
 from agent_ls.wire import models
 from agent_ls.wire.encode import to_wire
-
-Answer = dict[str, Any] | Refusal
 
 
 async def status(desk: Desk, window: Window, params: models.Params) -> Answer:

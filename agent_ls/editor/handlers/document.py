@@ -3,14 +3,12 @@
 Owns nothing but the way to editor.documents. The change itself is made before anything is awaited.
 """
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agent_ls.editor.connection import Connection, Handler
+from agent_ls.editor.bound import bound
+from agent_ls.editor.connection import Handler
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.window import Window
-
-Handle = Callable[[Desk, Window, dict[str, Any]], Awaitable[None]]
 
 
 async def opened(desk: Desk, window: Window, params: dict[str, Any]) -> None:
@@ -36,16 +34,8 @@ async def closed(desk: Desk, window: Window, params: dict[str, Any]) -> None:
 def handlers(desk: Desk) -> dict[str, Handler]:
     """By method name, as a connection wants them."""
     return {
-        "textDocument/didOpen": _bound(desk, opened),
-        "textDocument/didChange": _bound(desk, changed),
-        "textDocument/didSave": _bound(desk, saved),
-        "textDocument/didClose": _bound(desk, closed),
+        "textDocument/didOpen": bound(desk, opened),
+        "textDocument/didChange": bound(desk, changed),
+        "textDocument/didSave": bound(desk, saved),
+        "textDocument/didClose": bound(desk, closed),
     }
-
-
-def _bound(desk: Desk, handle: Handle) -> Handler:
-    async def run(connection: Connection, params: dict[str, Any]) -> None:
-        assert isinstance(connection, Window)
-        await handle(desk, connection, params)
-
-    return run

@@ -1,7 +1,6 @@
 """`agent/message/*`, `agent/queue/*`, `agent/run/*`: what a person says, and stopping it."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final
 
 from agent_ls.core import dispatch, interrupt, queue
@@ -11,12 +10,11 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.run import Interrupt
+from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.window import Window
 from agent_ls.runtime.payloads import shrink_blocks
 from agent_ls.wire import models
-
-Answer = dict[str, Any] | Refusal
 
 
 async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer:
@@ -31,7 +29,7 @@ async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer
         dispatch=Dispatch(params.dispatch),
         target_run_id=params.target_run_id,
     )
-    answer = await actor.command(params.command_id, partial(_send, message=message))
+    answer = await actor.command(params.command_id, lambda state, at: dispatch.send(state, message, at))
     if not isinstance(answer, Refusal):
         desk.documents.sent(params.conversation_id, window)
     return answer
@@ -43,7 +41,7 @@ async def update_queue(desk: Desk, window: Window, params: models.UpdateQueue) -
         return actor
     content = await shrink_blocks(params.content or (), desk.services.ledger.put_blob)
     change = QueueUpdate(op=QueueOp(params.op), run_id=params.run_id, content=content, before=params.before)
-    return await actor.command(params.command_id, partial(_update, change=change))
+    return await actor.command(params.command_id, lambda state, at: queue.update(state, change, at))
 
 
 async def stop(desk: Desk, window: Window, params: models.InterruptRun) -> Answer:
@@ -55,22 +53,12 @@ async def stop(desk: Desk, window: Window, params: models.InterruptRun) -> Answe
     actor = await desk.registry.actor(params.run_id.partition(".")[0])
     if isinstance(actor, Refusal):
         return Refusal(Code.NOT_FOUND, f"There is no run `{params.run_id}`.")
-    decide = partial(_interrupt, run_id=params.run_id, by=desk.person, where=window.label, hold_queue=params.hold_queue)
+
+    def decide(state: ConversationState, at: str) -> Decision | Refusal:
+        noted = Interrupt(by=desk.person, from_=window.client, at=at, hold_queue=params.hold_queue)
+        return interrupt.interrupt(state, params.run_id, noted)
+
     return await actor.command(params.command_id, decide)
-
-
-def _send(state: ConversationState, at: str, *, message: Message) -> Decision | Refusal:
-    return dispatch.send(state, message, at)
-
-
-def _update(state: ConversationState, at: str, *, change: QueueUpdate) -> Decision | Refusal:
-    return queue.update(state, change, at)
-
-
-def _interrupt(
-    state: ConversationState, at: str, *, run_id: str, by: str, where: str, hold_queue: bool
-) -> Decision | Refusal:
-    return interrupt.interrupt(state, run_id, Interrupt(by=by, from_=where, at=at, hold_queue=hold_queue))
 
 
 HANDLERS: Final[Mapping[str, Any]] = {

@@ -5,12 +5,11 @@ from typing import Any, Final
 
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.items import Usage
+from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk, ProviderInfo
 from agent_ls.editor.window import Window
 from agent_ls.ports.provider import Failure
 from agent_ls.wire import models
-
-Answer = dict[str, Any] | Refusal
 
 
 async def list_(desk: Desk, window: Window, params: models.Params) -> Answer:

@@ -10,12 +10,11 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Answer as Said
 from agent_ls.core.request import Request
+from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.window import Window
 from agent_ls.wire import models
 from agent_ls.wire.encode import to_wire
-
-Answer = dict[str, Any] | Refusal
 
 
 async def list_(desk: Desk, window: Window, params: models.ListRequests) -> Answer:
@@ -27,7 +26,7 @@ async def answer(desk: Desk, window: Window, params: models.Respond) -> Answer:
     actor = await desk.registry.actor(params.request_id.partition(".")[0])
     if isinstance(actor, Refusal):
         return _unknown(params.request_id)
-    decide = partial(_respond, params=params, by=desk.person, where=window.label)
+    decide = partial(_respond, params=params, by=desk.person, where=window.client)
     return await actor.command(params.command_id, decide)
 
 

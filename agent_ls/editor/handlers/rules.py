@@ -8,14 +8,13 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.policy import judge
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Rule
+from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.window import Window, path_of
 from agent_ls.ports.tools import Invalid
 from agent_ls.runtime.places import bare_context, tool_context
 from agent_ls.runtime.triage import proposal
 from agent_ls.wire import models
-
-Answer = dict[str, Any] | Refusal
 
 
 async def list_(desk: Desk, window: Window, params: models.ListRules) -> Answer:
