@@ -1,5 +1,6 @@
 """Each model wire and the bytes of a stream: however they are cut and dressed, the answer is the same."""
 
+import json
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from agent_ls.adapters.models.decode import AnswerDecoder
 from agent_ls.adapters.models.failures import Spoken
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import Cause, Failure, Frame, Model, Reply, Stop, TextFrame, TextPart
+from agent_ls.ports.provider import CallPart, Cause, Failure, Frame, Model, Reply, Stop, TextFrame, TextPart
 from agent_ls.testing.model_scenario import Raw, Say, Tokens
 from tests.contract.model_line import WIRES, line, stream
 from tests.contract.model_words import TEXT, sse, words
@@ -134,3 +135,34 @@ def test_the_stream_of_another_wire_is_no_answer(name: str) -> None:
         result, frames = decode(WIRES[name], *map(sse, words(WIRES[other]).whole))
         assert isinstance(result, Failure)
         assert (result.cause in {Cause.CUT, Cause.NONSENSE}, frames) == (True, [])
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("a\ud83d|\ude00b", "a\U0001f600b"),
+        ("\ud83d|\ude00", "\U0001f600"),
+        ("a\ud83d|b", "a\ufffdb"),
+        ("c\ude00|b", "c\ufffdb"),
+        ("a|\ud83d", "a\ufffd"),
+        ("\ud83d|\ud83d|\ude00", "\ufffd\U0001f600"),
+    ],
+)
+async def test_halves_of_a_character_in_two_events_are_one_and_a_lone_half_is_none(said: str, shown: str) -> None:
+    chunks = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in said.split("|")]
+    at = len('{"x":"a')
+    whole = json.dumps({"x": said.replace("|", "")}, ensure_ascii=False)
+    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": whole[:at]}}
+    rest = {"index": 0, "function": {"arguments": whole[at:]}}
+    calls = [{"choices": [{"index": 0, "delta": {"tool_calls": [part]}}]} for part in (call, rest)]
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+    body = [f"data: {json.dumps(event)}\n\n".encode() for event in (*chunks, *calls, end)]
+    reply, frames = decode(WIRES["chat"], *body)
+    assert isinstance(reply, Reply)
+    text, used = reply.parts
+    assert isinstance(text, TextPart)
+    assert isinstance(used, CallPart)
+    assert (text.text, json.loads(used.arguments)) == (shown, {"x": shown})
+    streamed = "".join(frame.delta for frame in frames if isinstance(frame, TextFrame))
+    assert streamed == shown.removesuffix("\ufffd") if said.endswith("\ud83d") else streamed == shown

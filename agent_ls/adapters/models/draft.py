@@ -4,7 +4,7 @@ Owns parts, the frames that grow them and the last judgement on an answer that h
 """
 
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from agent_ls.adapters.models import failures
 from agent_ls.adapters.models.failures import Spoken
@@ -23,21 +23,30 @@ from agent_ls.ports.provider import (
     TextPart,
 )
 
+LOST: Final = "\ufffd"
+
 
 @dataclass
 class OpenText:
-    """A run of text, or of thoughts. `part` is its place in the reply; `raw` what thoughts are sent back as."""
+    """A run of text, or of thoughts. `part` is its place in the reply; `raw` what thoughts are sent back as.
+
+    `half`: the first half of a character beyond the basic plane, which a server spelled as two escapes in two events.
+    """
 
     part: int
     thought: bool = False
     raw: dict[str, Any] | None = None
     pieces: list[str] = field(default_factory=list)
+    half: str = ""
 
     @property
     def text(self) -> str:
-        return "".join(self.pieces)
+        return "".join(self.pieces) + (LOST if self.half else "")
 
     def grow(self, delta: str) -> Frame:
+        delta = self.half + delta
+        self.half = delta[-1] if "\ud800" <= delta[-1:] <= "\udbff" else ""
+        delta = _paired(delta[: len(delta) - len(self.half)])
         self.pieces.append(delta)
         return ReasoningFrame(self.part, delta) if self.thought else TextFrame(self.part, delta)
 
@@ -56,7 +65,7 @@ class OpenCall:
 
     @property
     def arguments(self) -> str:
-        return "".join(self.pieces)
+        return _paired("".join(self.pieces))
 
     def begun(self) -> Frame:
         return CallFrame(self.part, self.name, self.arguments)
@@ -67,6 +76,13 @@ class OpenCall:
 
     def done(self) -> Part:
         return CallPart(self.id, self.name, self.arguments)
+
+
+def _paired(text: str) -> str:
+    """Halves of one character made one; a half without its other is no character at all."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 Opened = TypeVar("Opened", OpenText, OpenCall)
