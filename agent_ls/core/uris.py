@@ -52,6 +52,12 @@ def local_path(uri: str) -> str | NotLocal:
     return _drive_folded(b"/".join(segments).decode("utf-8", "surrogateescape"))
 
 
+def path_of(uri: str) -> str:
+    """Of this machine; what names no file here stays as it is, and is no folder then."""
+    path = local_path(uri)
+    return path if isinstance(path, str) else uri
+
+
 def file_uri(path: str) -> str:
     """The one spelling of an absolute path; bytes of names that are no UTF-8 survive."""
     drive = _DRIVE.match(path)

@@ -12,7 +12,7 @@ from agent_ls.config.settings import Settings
 from agent_ls.config.workspace import load_workspace
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.rules import Rule, Ruling, Scope
-from agent_ls.editor.window import path_of
+from agent_ls.core.uris import path_of
 
 
 class Workspaces:

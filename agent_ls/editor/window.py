@@ -9,7 +9,7 @@ from typing import Any
 
 from agent_ls.core.events import Event
 from agent_ls.core.text import UTF_16
-from agent_ls.core.uris import local_path
+from agent_ls.core.uris import path_of
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.documents import agreed_encoding
@@ -121,12 +121,6 @@ class Window(Connection):
     def _send_events(self, conversation_id: str, events: Sequence[Event]) -> None:
         if events:
             self.outbound.put_events(conversation_id, [views.event_json(event) for event in events])
-
-
-def path_of(uri: str) -> str:
-    """Of this machine; what names no file here stays as it is, and is no folder then."""
-    path = local_path(uri)
-    return path if isinstance(path, str) else uri
 
 
 def _folders(params: dict[str, Any]) -> tuple[str, ...]:

@@ -58,9 +58,9 @@ class Prepared:
     `card` is complete: {"type": "command", "command", "cwd", "environment"} or {"type": "edit", "uri", "path", "diff",
     "before", "after"} or {"type": "other", …}. `digest` covers all of it that decides what runs. `keys` are canonical
     URIs to lock, taken for writing. `reads` and `writes` are absolute real paths, for policy; one that ends with `/`
-    stands for all that is beneath it. `before` and `after` are sha256 of a file before and after an edit ("" where it does not exist). With `questions`, nothing is run: the
-    answers of the person are the result. `apart`: runs in a process of its own, so it takes longer than a moment, and
-    sees what is on disk where a window holds unsaved text.
+    stands for all that is beneath it. `before` and `after` are sha256 of a file before and after an edit ("" where it
+    does not exist). With `questions`, nothing is run: the answers of the person are the result. `apart`: runs in a
+    process of its own, so it takes longer than a moment, and sees what is on disk where a window holds unsaved text.
     """
 
     tool: str

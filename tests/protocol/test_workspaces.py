@@ -45,3 +45,20 @@ async def test_a_folder_whose_name_is_no_utf_8_is_worked_in() -> None:
         await editor.until_ended(conversation, await editor.send(conversation, "Go."))
         assert [call["payload"]["result"]["output"] for call in conversation.calls] == ["found"]
         assert Path(os.fsdecode(folder), "b").read_text() == "new\n"
+
+
+async def test_what_would_happen_in_a_folder_without_trust_is_explained_the_same_from_a_conversation() -> None:
+    async with scene(InOrder([])) as (_, home), home.editor(home.workspace, trusted=False) as editor:
+        where = {"workspace": home.workspace.as_uri()}
+        made = await editor.request("agent/conversation/create", {"commandId": "untrusted", **where})
+        call = {"tool": "shell", "input": {"command": "make"}}
+        found = [
+            await editor.request("agent/permission/explain", {**call, **seen_from})
+            for seen_from in (where, {"conversationId": made["conversation"]["id"]})
+        ]
+        untrusted = {
+            "effect": "deny",
+            "reason": "This workspace is not trusted, so nothing in it is changed or started.",
+            "decidedBy": "built-in: an untrusted workspace is read-only",
+        }
+        assert found == [untrusted, untrusted]

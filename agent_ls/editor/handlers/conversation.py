@@ -15,10 +15,11 @@ from agent_ls.core.items import Item
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request
 from agent_ls.core.run import Run, RunStatus
+from agent_ls.core.uris import path_of
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.daemon import locks_of
-from agent_ls.editor.window import Window, path_of
+from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import ListQuery, Snapshot, Summary
 from agent_ls.wire import models, views
 from agent_ls.wire.encode import to_wire

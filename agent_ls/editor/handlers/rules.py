@@ -8,9 +8,10 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.policy import judge
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Rule
+from agent_ls.core.uris import path_of
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
-from agent_ls.editor.window import Window, path_of
+from agent_ls.editor.window import Window
 from agent_ls.ports.tools import Invalid
 from agent_ls.runtime.places import bare_context, tool_context
 from agent_ls.runtime.triage import proposal
@@ -33,7 +34,8 @@ async def explain(desk: Desk, window: Window, params: models.ExplainPermission) 
         return Refusal(Code.INVALID_PARAMS, f"There is no tool `{params.tool}`.", f"The tools are: {names}.")
     state = await _state(desk, params.conversation_id)
     if state is not None:
-        context, mode, trusted = tool_context(state, "explain", desk.services), state.conversation.mode, True
+        context, held = tool_context(state, "explain", desk.services), state.conversation
+        mode, trusted = held.mode, held.trusted
     elif params.workspace is not None:
         context, mode, trusted = bare_context(path_of(params.workspace), desk.services), Mode.ASK, window.trusted
     else:
