@@ -1,10 +1,12 @@
-"""The ledger in memory: the same answers as the SQLite engine, for tests and simulation.
+"""The ledger in memory: the same answers as the other engines, for tests and simulation.
 
-Owns nothing durable. A `Store` outlives the ledger on it, so that a crash and a successor can be played.
+Owns nothing durable. A `Store` outlives the ledger on it, so that a crash and a successor can be played. Ledgers that
+are given a boot id hold a lease on it, as daemons on one PostgreSQL do; without one, whoever claims gets it, as on
+SQLite.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeVar
@@ -14,6 +16,7 @@ from agent_ls.adapters.ledger.places import (
     NO_TEXT,
     Place,
     State,
+    held_elsewhere,
     in_order,
     key_conflict,
     list_cursor,
@@ -61,22 +64,61 @@ class Store:
     blobs: dict[str, bytes] = field(default_factory=dict)
     partials: dict[str, dict[str, str]] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
+    leases: dict[str, float] = field(default_factory=dict)
+    instances: dict[str, str] = field(default_factory=dict)
     last_number: int = 0
+    reserved: int = 0
+    seconds: Callable[[], float] = lambda: 0.0
+    """The clock that alone says whether a lease has ended."""
 
 
 class MemoryLedger:
-    """Implements ports.ledger.Ledger."""
+    """Implements ports.ledger.Ledger.
 
-    def __init__(self, store: Store | None = None) -> None:
+    `boot_id` takes a lease of `ttl_s`; `instance_id` names the state directory whose lock this daemon holds: what
+    earlier boots of it had claimed is free at once.
+    """
+
+    def __init__(
+        self,
+        store: Store | None = None,
+        *,
+        boot_id: str | None = None,
+        instance_id: str | None = None,
+        ttl_s: float = 30,
+    ) -> None:
         self.store = store or Store()
-        self._last_number = self.store.last_number
+        self._boot_id = boot_id
+        self._ttl_s = ttl_s
         self._closed = False
+        if boot_id is None:
+            # Alone on the store: what an earlier daemon reserved and did not commit is free again.
+            self.store.reserved = self.store.last_number
+            return
+        instance = instance_id or boot_id
+        for earlier in [boot for boot, of in self.store.instances.items() if of == instance]:
+            self.store.leases.pop(earlier, None)
+        self.store.instances[boot_id] = instance
+        self.store.leases[boot_id] = self.store.seconds() + ttl_s
 
     async def close(self) -> None:
+        """Who ends properly gives back at once what it holds."""
         self._closed = True
+        for held in [id_ for id_, owner in self.store.owners.items() if owner == self._boot_id]:
+            del self.store.owners[held]
+        self.store.leases.pop(self._boot_id or "", None)
 
-    async def claim(self, conversation_id: str, owner: str) -> int:
+    async def renew(self) -> None:
+        """To be called at a third of the lease's life."""
+        if self._boot_id is not None:
+            self._open().leases[self._boot_id] = self.store.seconds() + self._ttl_s
+
+    async def claim(self, conversation_id: str, owner: str) -> int | Refusal:
         store = self._open()
+        held = store.owners.get(conversation_id)
+        left_s = 0.0 if held in (None, owner) else store.leases.get(held or "", 0.0) - store.seconds()
+        if held is not None and left_s > 0:
+            return held_elsewhere(conversation_id, held, left_s)
         epoch = store.epochs.get(conversation_id, 0) + 1
         store.epochs[conversation_id] = epoch
         store.owners[conversation_id] = owner
@@ -120,14 +162,14 @@ class MemoryLedger:
             store.effects.setdefault(effect.id, effect)
         for done in commit.settled:
             store.effects.pop(done, None)
-        self._last_number = max(self._last_number, store.last_number)
 
     async def receipt(self, command_id: str) -> Receipt | None:
         return self._open().receipts.get(command_id)
 
     async def reserve_numbers(self, count: int) -> int:
-        first = self._last_number + 1
-        self._last_number += count
+        store = self._open()
+        first = max(store.reserved, store.last_number) + 1
+        store.reserved = first + count - 1
         return first
 
     async def load(self, conversation_id: str) -> Snapshot | None:
