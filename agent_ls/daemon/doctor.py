@@ -8,12 +8,12 @@ import platform
 from collections.abc import Mapping
 
 from agent_ls import paths
+from agent_ls.adapters.host.filesystem import network_filesystem
 from agent_ls.adapters.host.machine import sqlite_version
 from agent_ls.adapters.host.probe import listening, local_models
 from agent_ls.config.doctor import Facts, Report, report
 from agent_ls.config.load import load
 from agent_ls.config.settings import ConfigError, Settings
-from agent_ls.daemon.filesystem import network_filesystem
 from agent_ls.version import __version__
 
 

@@ -88,8 +88,8 @@ async def _serve(listener: Listener, settings: Settings, environ: Mapping[str, s
             recovered = await daemon.recover()
             if recovered:
                 log.info("took up %d conversations that a daemon before this one left", recovered)
-            tasks.start_soon(listener.serve, serve)
             clock, returning = daemon.desk.services.clock, daemon.desk.documents.returning
+            tasks.start_soon(listener.serve, serve, clock.sleep)
             tasks.start_soon(returning.give_time, clock.sleep)
             await ending.wait()
             log.info("daemon %d ends", os.getpid())

@@ -17,15 +17,15 @@ import socket
 import stat
 import time
 import zlib
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 import anyio
 from anyio.abc import ByteStream, TaskGroup, UNIXSocketStream
 
 from agent_ls import paths
+from agent_ls.adapters.host.filesystem import network_filesystem
 from agent_ls.bridge.start import NoDaemon, connect
-from agent_ls.daemon.filesystem import network_filesystem
 from agent_ls.daemon.peers import OrphanReaper, verdict
 
 BACKLOG = 128
@@ -34,6 +34,7 @@ WATCH_S = 2.0
 LOCK_S = 5.0
 
 Serve = Callable[[ByteStream, bool], Coroutine[Any, Any, object]]
+Sleep = Callable[[float], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
@@ -65,14 +66,14 @@ class Listener:
         os.ftruncate(self._lock, 0)
         os.close(self._lock)
 
-    async def serve(self, serve: Serve) -> None:
+    async def serve(self, serve: Serve, sleep: Sleep) -> None:
         """Accept until cancelled. `serve(stream, welcome)` owns the link; not welcome: each request is refused."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch)
+            tasks.start_soon(self._watch, sleep)
             while True:
-                await self._accept(tasks, serve)
+                await self._accept(tasks, serve, sleep)
 
-    async def _accept(self, tasks: TaskGroup, serve: Serve) -> None:
+    async def _accept(self, tasks: TaskGroup, serve: Serve, sleep: Sleep) -> None:
         listening = self._socket
         try:
             await anyio.wait_readable(listening)
@@ -83,7 +84,7 @@ class Listener:
             if listening is self._socket:
                 # Out of file descriptors, most likely: do not spin.
                 log.warning("a connection could not be accepted: %s", type(error).__name__)
-                await _pause(0.1)
+                await sleep(0.1)
             return
         decided = verdict(link, os.getpid(), seals=self.seals)
         if decided == "stranger":
@@ -95,10 +96,10 @@ class Listener:
         stream = await UNIXSocketStream.from_socket(link)
         tasks.start_soon(serve, stream, decided == "welcome")
 
-    async def _watch(self) -> None:
+    async def _watch(self, sleep: Sleep) -> None:
         orphans = OrphanReaper()
         while True:
-            await _pause(WATCH_S)
+            await sleep(WATCH_S)
             orphans.sweep()
             try:
                 self._bind_again_if_gone()
@@ -246,8 +247,3 @@ def _listen(path: str) -> socket.socket:
         raise
     listening.setblocking(False)
     return listening
-
-
-async def _pause(seconds: float) -> None:
-    with anyio.move_on_after(seconds):
-        await anyio.sleep_forever()

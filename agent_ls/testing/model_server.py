@@ -26,6 +26,7 @@ from typing import Any, Final, assert_never
 
 import anyio
 
+from agent_ls.adapters.host.system import SystemClock
 from agent_ls.testing.model_dialects import CHAT, Dialect, Speaker, spoken_in
 from agent_ls.testing.model_file import load
 from agent_ls.testing.model_http import HttpConnection, HttpRequest
@@ -195,8 +196,7 @@ class ModelServer:
                 case Wait(gate):
                     await gate.passed()
                 case Pause(seconds):
-                    with anyio.move_on_after(seconds):
-                        await anyio.sleep_forever()
+                    await SystemClock().sleep(seconds)
                 case Silence():
                     await anyio.sleep_forever()
                 case Raw(body):

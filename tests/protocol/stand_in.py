@@ -13,6 +13,7 @@ import os, sys
 from contextlib import suppress
 import anyio
 from agent_ls import paths
+from agent_ls.adapters.host.system import SystemClock
 from agent_ls.daemon.listener import AlreadyRunning, CannotListen, bind
 
 async def serve(stream, welcome):
@@ -28,7 +29,7 @@ except CannotListen as error:
     sys.exit(str(error))
 with open(os.path.join(paths.state_dir(), "started"), "a") as file:
     file.write(f"{os.getpid()}\\n")
-anyio.run(listener.serve, serve)
+anyio.run(listener.serve, serve, SystemClock().sleep)
 """
 
 

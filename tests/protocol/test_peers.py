@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_ls.daemon.filesystem import is_network_filesystem, mount_type
+from agent_ls.adapters.host.filesystem import mount_type, network_filesystem
 from agent_ls.daemon.peers import descends
 
 # A daemon stand-in: becomes a subreaper, has a shell leave a process behind in a session of its own, and looks at it.
@@ -86,7 +86,7 @@ def test_the_nearest_mount_above_a_path_says_what_holds_it(path: str, kind: str)
 
 
 def test_a_local_directory_is_none_of_the_network(tmp_path: Path) -> None:
-    assert not is_network_filesystem(os.fspath(tmp_path))
+    assert network_filesystem(os.fspath(tmp_path)) is None
 
 
 # A daemon stand-in whose shell runs a client, as an agent does that wants to approve itself.

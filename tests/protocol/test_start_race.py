@@ -17,6 +17,7 @@ import pytest
 from anyio.abc import ByteStream
 
 from agent_ls import paths
+from agent_ls.adapters.host.system import SystemClock
 from agent_ls.bridge.start import NoDaemon, alive, connect, ensure_daemon
 from agent_ls.daemon.listener import AlreadyRunning, CannotListen, bind
 from tests.protocol import stand_in
@@ -254,7 +255,7 @@ async def test_a_socket_that_vanished_is_made_again(env: dict[str, str], monkeyp
     listener = bind(env)
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(listener.serve, serve)
+            tasks.start_soon(listener.serve, serve, SystemClock().sleep)
             await anyio.wait_all_tasks_blocked()
             os.unlink(listener.path)
             while not os.path.exists(listener.path):

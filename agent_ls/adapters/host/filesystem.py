@@ -23,10 +23,6 @@ def network_filesystem(path: str) -> str | None:
     return kind if kind in NETWORK_TYPES | NETWORK_FUSE else None
 
 
-def is_network_filesystem(path: str) -> bool:
-    return network_filesystem(path) is not None
-
-
 def mount_type(path: str, mountinfo: Iterable[str]) -> str | None:
     """The type of the mount that `path` is on: the longest mount point above it, the last of equal ones."""
     best, kind = "", None
