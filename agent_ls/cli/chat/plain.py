@@ -77,7 +77,7 @@ class _Lines:
         if verb == "/answer" and request["kind"] == "question":
             answers, option = answers_to(request, rest.strip())
             params |= {"decision": "answer", "answers": answers, **({"optionId": option} if option else {})}
-        elif verb == "/answer" or request["kind"] == "question":
+        elif verb == "/answer" or (request["kind"] == "question" and verb == "/allow"):
             complain(
                 f"#{request['number']} takes another answer.", "A question: /answer text; else /allow or /deny why"
             )
