@@ -84,8 +84,15 @@ def _told(name: str, params: type[models.Params], summary: str, *, built: bool =
     )
 
 
-def _notice(name: str, params: type[Any], summary: str) -> Method:
-    return Method(name=f"agent/{name}", direction=Direction.NOTIFICATION, params=params, result=None, summary=summary)
+def _notice(name: str, params: type[Any], summary: str, *, built: bool = True) -> Method:
+    return Method(
+        name=f"agent/{name}",
+        direction=Direction.NOTIFICATION,
+        params=params,
+        result=None,
+        summary=summary,
+        built=built,
+    )
 
 
 def _asked(
@@ -166,13 +173,13 @@ _RUNS: Final = (
         "queue/update",
         "Edits, removes or moves a queued run; holds, releases.",
         params=models.UpdateQueue,
-        result=results.Sequenced,
+        result=results.QueueUpdated,
     ),
     _request(
         "run/interrupt",
         "Noted at once; the end of the run comes as events.",
         params=models.InterruptRun,
-        result=results.Sequenced,
+        result=results.Noted,
     ),
     _later(
         "run/hurry", "Tries again now instead of after the wait.", params=later.CommandOnRun, result=results.Sequenced
@@ -264,7 +271,7 @@ _NOTIFICATIONS: Final = (
     _notice("resync", results.Resync, "This window was too slow: attach again."),
     _notice("drain", results.Draining, "The daemon is about to end; connect again after the wait."),
     _notice("conversation/changed", results.ConversationsChanged, "Summaries that changed."),
-    _notice("lock/changed", results.LockList, "The locks of this window's workspaces, all of them."),
+    _notice("lock/changed", results.LockList, "The locks of this window's workspaces, all of them.", built=False),
 )
 
 _SERVER_REQUESTS: Final = (

@@ -15,7 +15,7 @@ from agent_ls.core.errors import Code
 from agent_ls.core.events import AnyEntity, EventKind
 from agent_ls.core.items import Item
 from agent_ls.core.request import Request, RequestStatus
-from agent_ls.core.run import Run
+from agent_ls.core.run import Run, RunStatus
 
 Json = dict[str, Any]
 Phase = Literal["thinking", "answering", "tool", "retrying", "compacting", "waiting"]
@@ -120,7 +120,21 @@ class RequestList(TypedDict):
     requests: list[Request]
 
 
-class Responded(TypedDict):
+class Noted(Sequenced):
+    """Not over yet: the run is `stopping` until its end comes as an event, or was over before."""
+
+    runId: str
+    status: RunStatus | Literal["stopping"]
+
+
+class QueueUpdated(Sequenced):
+    """`runId` of the run that was changed, `queueHeld` after `hold` and `release`."""
+
+    runId: NotRequired[str]
+    queueHeld: NotRequired[bool]
+
+
+class Responded(Sequenced):
     status: RequestStatus
 
 
@@ -183,7 +197,7 @@ class RuleList(TypedDict):
 class Explanation(TypedDict):
     effect: Literal["allow", "ask", "deny"]
     reason: str
-    rule: NotRequired[Rule]
+    decidedBy: NotRequired[str]
 
 
 class ProviderView(TypedDict):
@@ -192,6 +206,7 @@ class ProviderView(TypedDict):
     id: str
     kind: str
     available: bool
+    model: NotRequired[str]
     reason: NotRequired[str]
     capabilities: NotRequired[Json]
 
@@ -214,7 +229,11 @@ class ModelList(TypedDict):
 
 
 class ContextUse(TypedDict):
+    """`usedTokens` by the newest step, the rest by the whole conversation."""
+
     usedTokens: int
+    inputTokens: int
+    outputTokens: int
     windowTokens: NotRequired[int]
     thresholds: NotRequired[dict[str, int]]
     costUsd: NotRequired[float]
@@ -335,8 +354,3 @@ class ConversationsChanged(TypedDict):
 
 class Saved(TypedDict):
     saved: bool
-
-
-class Applied(TypedDict):
-    applied: bool
-    failureReason: NotRequired[str]
