@@ -91,15 +91,18 @@ MIGRATIONS: Final = (_TABLES,)
 async def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> int:
     """Brings the database to the newest schema, whose version it gives; may be killed anywhere and run again."""
     known = migrations[-1].version
-    found = await version_of(connection)
     # Looks before anything is written: a ledger of a newer agent-ls is left exactly as it is.
+    found = await version_of(connection)
+    if found < known:
+        # Not the lock of a transaction: only one that begins after the wait sees for sure which tables there are.
+        await connection.execute(f"SELECT pg_advisory_lock({_MIGRATING})")
+        try:
+            for migration in migrations:
+                found = await _run(connection, migration)
+        finally:
+            await connection.execute(f"SELECT pg_advisory_unlock({_MIGRATING})")
     if found > known:
         raise LedgerError(_too_new(found, known))
-    for migration in migrations:
-        if found < migration.version:
-            found = await _run(connection, migration)
-            if found > known:
-                raise LedgerError(_too_new(found, known))
     return found
 
 
@@ -111,12 +114,13 @@ async def version_of(connection: Connection) -> int:
 
 
 async def _run(connection: Connection, migration: Migration) -> int:
+    """Whoever had the lock before may have done it."""
     async with connection.transaction():
-        await connection.execute(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
-        # Somebody else may have been faster while this waited for the lock.
         found = await version_of(connection)
         if found >= migration.version:
             return found
+        # A large ledger may take its time.
+        await connection.execute("SET LOCAL statement_timeout = 0")
         if not found:
             await _found(connection)
         for statement in migration.statements:
