@@ -75,9 +75,10 @@ class Batch:
     async def _locked(self, item: Item, tool: Tool, context: ToolContext) -> None:
         """Runs the call, if it still is what was allowed.
 
-        Its result is on record before the locks are given back: who comes next has to know what was written.
+        One that stood in line when the daemon was told to end does not begin: it is still owed. The result is on record
+        before the locks are given back: who comes next has to know what was written.
         """
-        prepared = await self._prepare(item, tool, context)
+        prepared = None if self._services.drain.begun else await self._prepare(item, tool, context)
         if prepared is None:
             return
         if prepared.effect is not ToolEffect.READ and not await self._started(item.id, prepared):
@@ -161,9 +162,9 @@ class Batch:
     def _interrupted(self, item: Item) -> ToolResult:
         said = self._services.feed.said(self._actor.id, item.id)
         why = "the run was ended by a mistake of agent-ls"
-        if self._services.supervisor.stopping:
-            why = "the daemon was stopped"
-        elif self._actor.state.runs[item.run_id].interrupt is not None:
+        if self._actor.state.runs[item.run_id].interrupt is not None:
             why = "the person stopped the run"
+        elif self._services.drain.begun or self._services.supervisor.stopping:
+            why = "the daemon was stopped"
         text = f"It had begun when {why}, and may have had effects."
         return ToolResult(status=ResultStatus.INTERRUPTED, output=f"{text}\n{said}".strip())

@@ -14,7 +14,7 @@ from agent_ls.core import step
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import Notice
-from agent_ls.core.owed import AskModel, End, Nothing, RunCalls, owed
+from agent_ls.core.owed import AskModel, End, Nothing, Owed, RunCalls, owed
 from agent_ls.core.projection import ConversationState
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.batch import Batch
@@ -26,7 +26,10 @@ log = logging.getLogger(__name__)
 
 
 class Driver:
-    """`live`: a loop works on it now. `held`: what a daemon before this one began is being settled first."""
+    """`live`: a loop works on it now. `held`: what a daemon before this one began is being settled first.
+
+    While the daemon drains, what runs comes to its commit and nothing new begins: the successor goes on from there.
+    """
 
     def __init__(self, actor: Actor, services: Services) -> None:
         self._actor = actor
@@ -34,6 +37,7 @@ class Driver:
         self._ring = Ring(actor, services)
         self._batch = Batch(actor, services, self._ring.prepared)
         self._woken = anyio.Event()
+        self._scope = anyio.CancelScope()
         self.live = False
         self.held = False
 
@@ -43,14 +47,24 @@ class Driver:
         if run is not None and run.interrupt is not None:
             self._ring.stop_asking()
         self._woken.set()
-        if not self.live and not self.held and not isinstance(owed(self._actor.state), Nothing):
+        if not self.live and not self.held and not isinstance(self._due(), Nothing):
             self.live = self._services.supervisor.start(f"driver {self._actor.id}", self._drive)
+
+    def abandon(self) -> None:
+        """Ends what runs; what it leaves is the successor's to take over."""
+        self._scope.cancel()
+
+    def _due(self) -> Owed:
+        """What is owed and may begin. The end of a run is one commit, and may always."""
+        due = owed(self._actor.state)
+        return Nothing() if self._services.drain.begun and not isinstance(due, End) else due
 
     async def _drive(self) -> None:
         try:
-            async with anyio.create_task_group() as group:
-                while await self._next(group):
-                    pass
+            with self._services.drain.working(self._actor.id), anyio.CancelScope() as self._scope:
+                async with anyio.create_task_group() as group:
+                    while await self._next(group):
+                        pass
         except Exception as error:
             # A bug of ours must not leave a run that neither goes on nor ends.
             log.exception("driver of %s failed", self._actor.id)
@@ -63,7 +77,7 @@ class Driver:
     async def _next(self, group: TaskGroup) -> bool:
         """Does one owed thing. False when nothing is owed and nothing runs; no await lies between look and return."""
         self._woken = anyio.Event()
-        match owed(self._actor.state):
+        match self._due():
             case AskModel() as ask:
                 await self._ring.ask(ask.run_id, ask.attempt_id)
                 return True
@@ -82,7 +96,7 @@ class Driver:
         return True
 
     async def _end(self, end: End) -> None:
-        said = self._ring.take_said()
+        said = await self._ring.take_said()
         await record_patiently(
             self._actor,
             lambda state, at: step.end(state, end.run_id, end.outcome, said=said, at=at),

@@ -87,7 +87,7 @@ class Registry:
     async def _load_patiently(self, conversation_id: str) -> None:
         """A ledger that cannot be written now (a full disk) may be later; the run waits for that, nobody else does."""
         wait = FIRST_WAIT_S
-        while True:
+        while not self.services.drain.begun:
             try:
                 actor = await self.actor(conversation_id)
             except LedgerError as error:
@@ -100,6 +100,11 @@ class Registry:
             if isinstance(actor, Refusal) or actor.state.active is None:
                 self._is_taken_over(conversation_id)
             return
+
+    def abandon(self) -> None:
+        """Ends whatever is driven, wherever it stands."""
+        for driver in self._drivers.values():
+            driver.abandon()
 
     def _is_taken_over(self, conversation_id: str) -> None:
         self._taking_over.discard(conversation_id)
@@ -155,9 +160,12 @@ class Registry:
         """A run that was going on when the conversation was loaded has no live work: it is taken over first."""
         driver = self._drivers[actor.id]
         driver.held = True
+        if self.services.drain.begun:
+            return  # somebody sent a message to it; going on with the run is the successor's
 
         async def recover() -> None:
-            await take_over(actor, self.services)
+            with self.services.drain.working(actor.id):
+                await take_over(actor, self.services)
             driver.held = False
             driver.wake()
             self._is_taken_over(actor.id)

@@ -4,7 +4,7 @@ Owns nothing; every room of the runtime reads from it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.rules import Rule
@@ -12,6 +12,7 @@ from agent_ls.ports.host import Clock
 from agent_ls.ports.ledger import Ledger
 from agent_ls.ports.provider import Failure, Model
 from agent_ls.ports.tools import Toolbox
+from agent_ls.runtime.drain import Drain
 from agent_ls.runtime.feed import Feed
 from agent_ls.runtime.lock_table import LockTable
 from agent_ls.runtime.supervisor import Supervisor
@@ -49,3 +50,4 @@ class Services:
     protected: tuple[str, ...] = ()
     may_auto: bool = False
     unsaved: Callable[[str], Sequence[str]] = lambda root: ()
+    drain: Drain = field(default_factory=Drain)
