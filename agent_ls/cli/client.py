@@ -120,6 +120,11 @@ class Client:
         self._send({"jsonrpc": "2.0", "id": self._count, "method": method, "params": params or {}})
         return self._count
 
+    @property
+    def has_arrived(self) -> bool:
+        """Whether `arrived` has something to say that was read already; `select` does not see that."""
+        return bool(self._answers or self._notices or self._messages)
+
     def fileno(self) -> int:
         """For `select`: readable means that `arrived` has something to say."""
         return self._link.fileno()

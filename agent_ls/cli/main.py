@@ -77,8 +77,9 @@ def _verbs() -> Verbs:
 
 def _connect(_options: argparse.Namespace) -> int:
     from agent_ls.bridge.pump import main as connect
+    from agent_ls.version import __version__
 
-    return connect()
+    return connect(__version__)
 
 
 def _demo(options: argparse.Namespace) -> int:

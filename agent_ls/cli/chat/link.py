@@ -43,8 +43,9 @@ class Link:
         self._unsent: list[_Posted] = []
 
     @property
-    def unanswered(self) -> int:
-        return len(self._unanswered) + len(self._unsent)
+    def has_arrived(self) -> bool:
+        """Whether `read` has something to tell before anything more comes."""
+        return self.client is not None and self.client.has_arrived
 
     def open(self) -> Client:
         """A connection; ClientError where there is none to be had. What is owed to the daemon is said again."""

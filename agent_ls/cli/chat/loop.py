@@ -69,7 +69,7 @@ class Loop:
         else:
             for key in self._decoder.flush():
                 self._press(key)
-        if told:
+        if told or self._talk.link.has_arrived:
             self._read()
         if self._talk.asking.due(time.monotonic()) == 0.0:
             self._mean()
@@ -79,6 +79,7 @@ class Loop:
         now = time.monotonic()
         waits = [
             most,
+            0.0 if self._talk.link.has_arrived else None,
             self._talk.asking.due(now),
             _ESCAPE_S if self._decoder.unfinished else None,
             _BEAT_S if self._moving else None,

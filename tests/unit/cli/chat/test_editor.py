@@ -1,7 +1,7 @@
 """The input line does what a person's fingers expect."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_ls.cli.cells import width
@@ -71,6 +71,7 @@ def test_a_sign_made_of_several_is_one_step() -> None:
     assert (editor.text, editor.at) == ("x", 0)
 
 
+@settings(deadline=None)
 @given(keys, st.integers(4, 12))
 def test_rows_hold_the_whole_text_and_the_cursor_stands_within(pressed: list[Key], columns: int) -> None:
     editor = Editor(["past one", "past two"])

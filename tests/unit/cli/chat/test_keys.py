@@ -1,7 +1,7 @@
 """Bytes of a terminal become keys, in whatever pieces they arrive."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_ls.cli.chat.keys import Decoder, Key
@@ -31,6 +31,7 @@ def test_a_sequence_is_one_key(data: bytes, name: str) -> None:
     assert Decoder().feed(data) == [Key(name)]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([*KEYS, b"text", "ü語".encode(), b"\x1b[200~a\rb\x1b[201~"])), st.data())
 def test_the_pieces_in_which_bytes_arrive_change_nothing(parts: list[bytes], data: st.DataObject) -> None:
     whole = b"".join(parts)

@@ -1,6 +1,6 @@
 """The drawing model: whatever is drawn in whatever order, the terminal shows what it was told to show."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_ls.cli.cells import clip
@@ -13,6 +13,7 @@ rows = st.lists(text, min_size=1, max_size=12)
 frames = st.lists(st.tuples(st.lists(text, max_size=4), rows, st.integers(0, 11), st.integers(0, 30)), max_size=8)
 
 
+@settings(deadline=None)
 @given(frames)
 def test_lines_stay_in_order_and_the_live_part_stands_once_below_them(drawn: list) -> None:
     screen, shown = Screen(COLUMNS, ROWS), Emulated(COLUMNS, ROWS)

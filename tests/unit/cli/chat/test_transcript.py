@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_ls.cli.chat.transcript import Transcript
@@ -26,6 +26,7 @@ def command(state: str, **result: Any) -> Json:
     return item("command", "c.i2", status, **given, **({"result": {"status": "ok", **result}} if result else {}))
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, len(ANSWER))), st.sampled_from(["text", "delta"]))
 def test_an_answer_is_shown_once_however_it_was_streamed(cuts: list[int], form: str) -> None:
     transcript, lines = Transcript(PLAIN, 79), []

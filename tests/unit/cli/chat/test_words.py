@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_ls.cli.cells import PAINT, clip, width, wrap
@@ -21,6 +21,7 @@ painted = st.lists(st.sampled_from(["a", "bc", " ", "語", "é", "\x1b[1m", "\x1
 )
 
 
+@settings(deadline=None)
 @given(painted, st.integers(8, 30))
 def test_wrapped_rows_fit_and_lose_nothing_but_blanks(text: str, columns: int) -> None:
     rows = wrap(text, columns)
@@ -28,6 +29,7 @@ def test_wrapped_rows_fit_and_lose_nothing_but_blanks(text: str, columns: int) -
     assert plain("".join(rows)).replace(" ", "") == plain(text).replace(" ", "")
 
 
+@settings(deadline=None)
 @given(painted, st.integers(1, 30))
 def test_clipped_text_fits_and_ends_its_colours(text: str, columns: int) -> None:
     cut = clip(text, columns)
