@@ -7,12 +7,12 @@ in which files and environment are looked at (load, discover).
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import urlsplit
 
 from agent_ls.config import checks
 from agent_ls.config.checks import setting
 from agent_ls.config.origin import Default, Origin
 from agent_ls.config.secret import KeySource
+from agent_ls.core.addresses import is_loopback
 
 KINDS: Final = ("anthropic", "openai", "openai-compatible", "letta", "codex", "acp", "demo")
 BUILT: Final = ("anthropic", "openai", "openai-compatible", "demo")
@@ -141,8 +141,3 @@ class Provider:
 
 
 DEMO: Final = Provider(name="demo", kind="demo", model="demo-1")
-
-
-def is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host in {"localhost", "::1"} or host.startswith("127.")

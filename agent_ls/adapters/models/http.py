@@ -6,18 +6,17 @@ path, body, headers and decoder. Nothing is tried again here.
 
 import asyncio
 import contextlib
-import ipaddress
 import json
 import ssl
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, cast
-from urllib.parse import urlsplit
 
 import anyio
 
 from agent_ls.adapters.models import failures
 from agent_ls.adapters.models.failures import Spoken
+from agent_ls.core.addresses import is_loopback
 from agent_ls.ports.provider import Cause, Emit, Failure, Frame, Reply
 
 if TYPE_CHECKING:
@@ -233,24 +232,6 @@ class _Deadlines:
             self._scope.cancel()
         else:
             self._set()
-
-
-def host_of(url: str) -> str:
-    """Empty for an address that is none: what is wrong with it is told when it is used."""
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
-
-
-def is_loopback(url: str) -> bool:
-    host = host_of(url)
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def broken(error: Exception, spoken: Spoken, *, limits: HttpLimits) -> Failure:

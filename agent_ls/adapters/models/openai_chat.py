@@ -8,8 +8,8 @@ from typing import Any, Final
 from agent_ls.adapters.models.chat_decode import ChatDecoder
 from agent_ls.adapters.models.chat_encode import encode
 from agent_ls.adapters.models.failures import Spoken
-from agent_ls.adapters.models.http import host_of
 from agent_ls.adapters.models.wire import WireModel
+from agent_ls.core.addresses import host_of
 from agent_ls.ports.provider import ModelRequest
 
 OFFICIAL_HOST: Final = "api.openai.com"
