@@ -189,10 +189,9 @@ class Editor:
         """Until the run has ended as expected; anything else is told with its error."""
         ends = {"completed", "interrupted", "failed", "cancelled"}
         if not conversation.status(run_id):
-            # This window may have come after the end.
-            for event in await self.history(conversation):
-                if event["kind"] == "run":
-                    conversation.runs[event["entity"]["id"]] = event["entity"]
+            # This window may have come after the end. What it hears meanwhile is newer than what it is told.
+            told = {e["entity"]["id"]: e["entity"] for e in await self.history(conversation) if e["kind"] == "run"}
+            conversation.runs |= {**told, **conversation.runs}
         await self.wait_for(lambda: conversation.status(run_id) in ends)
         run = conversation.runs[run_id]
         assert run["status"] == status, f"the run ended as {run['status']}: {run.get('error')}"
