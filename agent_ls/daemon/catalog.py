@@ -22,9 +22,10 @@ from agent_ls.config.secret import CommandKey, EnvironmentKey, Keys, Secret
 from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Refusal
+from agent_ls.core.messages import Reply
 from agent_ls.editor.desk import ProviderInfo
 from agent_ls.ports.host import Clock
-from agent_ls.ports.provider import Cause, Emit, Failure, Model, ModelRequest, Reply
+from agent_ls.ports.provider import Cause, Emit, Failure, Model, ModelRequest
 
 WIRES: Final[Mapping[str, type[WireModel]]] = {
     "anthropic": AnthropicModel,

@@ -13,16 +13,8 @@ from agent_ls.adapters.models.http import HttpLimits
 from agent_ls.adapters.models.openai_chat import OpenAIChatModel
 from agent_ls.adapters.models.openai_responses import OpenAIResponsesModel
 from agent_ls.core.items import Block
-from agent_ls.ports.provider import (
-    Failure,
-    Frame,
-    Model,
-    ModelMessage,
-    ModelRequest,
-    Reply,
-    ToolSpec,
-    UserTurn,
-)
+from agent_ls.core.messages import ModelMessage, Reply, ToolSpec, UserTurn
+from agent_ls.ports.provider import Failure, Frame, Model, ModelRequest
 from agent_ls.testing.model_scenario import (
     Http,
     InOrder,

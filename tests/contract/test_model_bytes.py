@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from agent_ls.adapters.models.decode import AnswerDecoder
 from agent_ls.adapters.models.failures import Spoken
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import CallPart, Cause, Failure, Frame, Model, Reply, Stop, TextFrame, TextPart
+from agent_ls.core.messages import CallPart, Reply, Stop, TextPart
+from agent_ls.ports.provider import Cause, Failure, Frame, Model, TextFrame
 from agent_ls.testing.model_scenario import Raw, Say, Tokens
 from tests.contract.model_line import WIRES, line, stream
 from tests.contract.model_words import TEXT, sse, words

@@ -6,7 +6,8 @@ import pytest
 
 from agent_ls.adapters.models.anthropic import VERSION, AnthropicModel
 from agent_ls.adapters.models.openai_responses import OpenAIResponsesModel
-from agent_ls.ports.provider import Cause, Model, TextPart
+from agent_ls.core.messages import TextPart
+from agent_ls.ports.provider import Cause, Model
 from agent_ls.testing.model_scenario import Http, InOrder, say
 from agent_ls.testing.model_server import serve_model
 from tests.contract.model_line import asked, line

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from agent_ls.core.items import Block
-from agent_ls.ports.provider import (
+from agent_ls.core.messages import (
     AssistantTurn,
     CallPart,
-    Model,
     ModelMessage,
     ReasoningPart,
     Reply,
@@ -17,6 +16,7 @@ from agent_ls.ports.provider import (
     ResultsTurn,
     TextPart,
 )
+from agent_ls.ports.provider import Model
 from agent_ls.testing.model_scenario import SEALED, Say, Think, UseTool, reply, say
 from tests.contract.model_line import line, user
 from tests.contract.model_words import WORDS, words

@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_ls.core.items import Block
-from agent_ls.ports.provider import (
+from agent_ls.core.messages import (
     AssistantTurn,
     CallPart,
     ModelMessage,
-    ModelRequest,
     Part,
     ReasoningPart,
     ResultPart,
@@ -20,6 +19,7 @@ from agent_ls.ports.provider import (
     ToolSpec,
     UserTurn,
 )
+from agent_ls.ports.provider import ModelRequest
 from agent_ls.testing import model_anthropic, model_chat, model_responses
 from tests.contract.model_line import WIRES
 from tests.contract.model_words import WORDS

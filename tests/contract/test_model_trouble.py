@@ -6,12 +6,8 @@ import anyio
 import pytest
 
 from agent_ls.adapters.models.http import HttpLimits
-from agent_ls.ports.provider import (
-    Cause,
-    Failure,
-    Model,
-    TextPart,
-)
+from agent_ls.core.messages import TextPart
+from agent_ls.ports.provider import Cause, Failure, Model
 from agent_ls.testing.model_scenario import (
     Gate,
     Http,

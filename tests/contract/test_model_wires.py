@@ -7,22 +7,17 @@ import anyio
 import pytest
 
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import (
+from agent_ls.core.messages import (
     AssistantTurn,
-    CallFrame,
     CallPart,
-    Cause,
-    Failure,
-    Frame,
-    Model,
     ReasoningPart,
     Reply,
     ResultPart,
     ResultsTurn,
     Stop,
-    TextFrame,
     TextPart,
 )
+from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, TextFrame
 from agent_ls.testing.model_scenario import (
     Cut,
     Gate,

@@ -12,7 +12,8 @@ from agent_ls.adapters.models.decode import AnswerDecoder, count, text_in
 from agent_ls.adapters.models.draft import OpenCall, OpenText
 from agent_ls.adapters.models.failures import Spoken
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import Frame, Stop
+from agent_ls.core.messages import Stop
+from agent_ls.ports.provider import Frame
 
 OWN: Final = frozenset({
     "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta",

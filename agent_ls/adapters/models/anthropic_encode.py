@@ -21,11 +21,10 @@ from agent_ls.adapters.models.legal import (
     said,
 )
 from agent_ls.core.items import Block
-from agent_ls.ports.provider import (
+from agent_ls.core.messages import (
     AssistantTurn,
     CallPart,
     ModelMessage,
-    ModelRequest,
     Part,
     ReasoningPart,
     ResultPart,
@@ -33,6 +32,7 @@ from agent_ls.ports.provider import (
     TextPart,
     UserTurn,
 )
+from agent_ls.ports.provider import ModelRequest
 
 Message = dict[str, Any]
 

@@ -12,7 +12,8 @@ from agent_ls.adapters.models.decode import AnswerDecoder, count
 from agent_ls.adapters.models.draft import OpenText
 from agent_ls.adapters.models.failures import Spoken
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import Frame, Stop
+from agent_ls.core.messages import Stop
+from agent_ls.ports.provider import Frame
 
 STOPS: Final = {
     "stop": Stop.END_TURN,

@@ -18,16 +18,8 @@ from agent_ls.adapters.models.legal import (
     said,
 )
 from agent_ls.core.items import Block
-from agent_ls.ports.provider import (
-    AssistantTurn,
-    CallPart,
-    ModelRequest,
-    ReasoningPart,
-    ResultPart,
-    ResultsTurn,
-    TextPart,
-    UserTurn,
-)
+from agent_ls.core.messages import AssistantTurn, CallPart, ReasoningPart, ResultPart, ResultsTurn, TextPart, UserTurn
+from agent_ls.ports.provider import ModelRequest
 
 Message = dict[str, Any]
 

@@ -14,7 +14,8 @@ from agent_ls.adapters.models.draft import Draft
 from agent_ls.adapters.models.failures import ServerError, Spoken
 from agent_ls.adapters.models.sse import SseDecoder
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import Failure, Frame, Reply, Stop
+from agent_ls.core.messages import Reply, Stop
+from agent_ls.ports.provider import Failure, Frame
 
 LARGEST_BODY: Final = 32 * 1024 * 1024
 MOST_BAD_EVENTS: Final = 100

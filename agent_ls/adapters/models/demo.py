@@ -10,23 +10,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from agent_ls.ports.provider import (
+from agent_ls.core.messages import (
     AssistantTurn,
-    CallFrame,
     CallPart,
-    Emit,
-    Failure,
     ModelMessage,
-    ModelRequest,
     Part,
     Reply,
     ResultPart,
     ResultsTurn,
     Stop,
-    TextFrame,
     TextPart,
     UserTurn,
 )
+from agent_ls.ports.provider import CallFrame, Emit, Failure, ModelRequest, TextFrame
 
 NAME: Final = "demo-1"
 MESSAGE: Final = "Fix the greeting in hello.py and run it"

@@ -9,19 +9,8 @@ from typing import Any, Final, TypeVar
 from agent_ls.adapters.models import failures
 from agent_ls.adapters.models.failures import Spoken
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import (
-    CallFrame,
-    CallPart,
-    Failure,
-    Frame,
-    Part,
-    ReasoningFrame,
-    ReasoningPart,
-    Reply,
-    Stop,
-    TextFrame,
-    TextPart,
-)
+from agent_ls.core.messages import CallPart, Part, ReasoningPart, Reply, Stop, TextPart
+from agent_ls.ports.provider import CallFrame, Failure, Frame, ReasoningFrame, TextFrame
 
 LOST: Final = "\ufffd"
 

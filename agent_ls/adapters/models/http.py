@@ -17,7 +17,8 @@ import anyio
 from agent_ls.adapters.models import failures
 from agent_ls.adapters.models.failures import Spoken
 from agent_ls.core.addresses import is_loopback
-from agent_ls.ports.provider import Cause, Emit, Failure, Frame, Reply
+from agent_ls.core.messages import Reply
+from agent_ls.ports.provider import Cause, Emit, Failure, Frame
 
 if TYPE_CHECKING:
     import httpx

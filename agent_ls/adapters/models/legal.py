@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from agent_ls.core.items import Block
-from agent_ls.ports.provider import AssistantTurn, CallPart, ReasoningPart, ResultPart, TextPart
+from agent_ls.core.messages import AssistantTurn, CallPart, ReasoningPart, ResultPart, TextPart
 
 EMPTY_MESSAGE: Final = "(empty message)"
 NO_OUTPUT: Final = "(no output)"

@@ -10,7 +10,8 @@ from agent_ls.adapters.models.failures import Spoken
 from agent_ls.adapters.models.openai_responses_decode import ResponsesDecoder
 from agent_ls.adapters.models.openai_responses_encode import encode
 from agent_ls.adapters.models.wire import WireModel
-from agent_ls.ports.provider import Cause, Emit, Failure, ModelRequest, Reply
+from agent_ls.core.messages import Reply
+from agent_ls.ports.provider import Cause, Emit, Failure, ModelRequest
 
 
 class OpenAIResponsesModel(WireModel):

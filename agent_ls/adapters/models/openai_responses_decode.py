@@ -12,7 +12,8 @@ from agent_ls.adapters.models.decode import AnswerDecoder, count, text_in
 from agent_ls.adapters.models.draft import OpenCall, OpenText
 from agent_ls.adapters.models.failures import ServerError, Spoken
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import Frame, Stop
+from agent_ls.core.messages import Stop
+from agent_ls.ports.provider import Frame
 
 ENDS: Final = frozenset({"response.completed", "response.incomplete", "response.failed"})
 STOPS: Final = {"max_output_tokens": Stop.MAX_TOKENS, "content_filter": Stop.REFUSAL}

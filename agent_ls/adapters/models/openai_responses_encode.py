@@ -20,11 +20,10 @@ from agent_ls.adapters.models.legal import (
     said,
 )
 from agent_ls.core.items import Block
-from agent_ls.ports.provider import (
+from agent_ls.core.messages import (
     AssistantTurn,
     CallPart,
     ModelMessage,
-    ModelRequest,
     Part,
     ReasoningPart,
     ResultPart,
@@ -32,6 +31,7 @@ from agent_ls.ports.provider import (
     TextPart,
     UserTurn,
 )
+from agent_ls.ports.provider import ModelRequest
 
 Item = dict[str, Any]
 

@@ -13,7 +13,8 @@ import anyio
 from anyio import to_thread
 
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import Emit, Failure, Model, ModelRequest, Reply
+from agent_ls.core.messages import Reply
+from agent_ls.ports.provider import Emit, Failure, Model, ModelRequest
 
 
 class Warm(Model, Protocol):

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from agent_ls.adapters.models.failures import Spoken, nonsense
 from agent_ls.adapters.models.http import HttpLimits, ModelHttp, StreamDecoder
 from agent_ls.core.addresses import is_loopback
-from agent_ls.ports.provider import Cause, Emit, Failure, ModelRequest, Reply
+from agent_ls.core.messages import Reply
+from agent_ls.ports.provider import Cause, Emit, Failure, ModelRequest
 
 
 class WireModel(ABC):

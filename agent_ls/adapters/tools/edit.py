@@ -15,8 +15,8 @@ from agent_ls.adapters.tools.file_input import digest_of, failed, moved, not_fre
 from agent_ls.core import diff
 from agent_ls.core.edits import Applied, Edit, Problem, apply, line_of
 from agent_ls.core.items import Call, ItemKind, ToolResult
+from agent_ls.core.messages import ToolSpec
 from agent_ls.ports.files import ABSENT, Files, Refused
-from agent_ls.ports.provider import ToolSpec
 from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
 
 _DESCRIPTION = (

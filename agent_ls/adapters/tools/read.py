@@ -14,9 +14,9 @@ from agent_ls.adapters.tools.file_input import LARGEST_FILE, digest_of, failed, 
 from agent_ls.core.excerpt import excerpt
 from agent_ls.core.images import LARGEST, Pretender, sniff
 from agent_ls.core.items import Block, Call, ItemKind, ResultStatus, ToolResult
+from agent_ls.core.messages import ToolSpec
 from agent_ls.core.textfile import NotText, decode
 from agent_ls.ports.files import Content, Files, Place, Refused
-from agent_ls.ports.provider import ToolSpec
 from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
 
 _DESCRIPTION = (

@@ -19,10 +19,10 @@ from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
 from agent_ls.adapters.tools.shell_script import environment, read_cwd, words
 from agent_ls.core.display import one_line
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
+from agent_ls.core.messages import ToolSpec
 from agent_ls.core.output import Folder, Live, Ring
 from agent_ls.core.uris import file_uri
 from agent_ls.ports.processes import Child, Processes
-from agent_ls.ports.provider import ToolSpec
 from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
 
 GRACE: Final = 2.0

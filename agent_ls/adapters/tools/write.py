@@ -14,9 +14,9 @@ from agent_ls.adapters.tools.file_change import Change, carry_out, find_out, pre
 from agent_ls.adapters.tools.file_input import digest_of, failed, moved, not_fresh, open_text, refuse, shown
 from agent_ls.core import diff
 from agent_ls.core.items import Call, ItemKind, ToolResult
+from agent_ls.core.messages import ToolSpec
 from agent_ls.core.textfile import TextFile, Unencodable, sha256
 from agent_ls.ports.files import ABSENT, Files, Refused
-from agent_ls.ports.provider import ToolSpec
 from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
 
 _DESCRIPTION = (

@@ -7,10 +7,10 @@ import anyio
 import pytest
 
 from agent_ls.core.items import AssistantMessage, ItemKind, ItemStatus, Notice
-from agent_ls.core.messages import ResultsTurn, Stop, TextPart
+from agent_ls.core.messages import Reply, ResultsTurn, Stop, TextPart
 from agent_ls.core.request import Decision
 from agent_ls.core.run import RunStatus
-from agent_ls.ports.provider import Cause, Failure, Reply, TextFrame
+from agent_ls.ports.provider import Cause, Failure, TextFrame
 from agent_ls.ports.tools import ToolEffect
 from agent_ls.runtime.services import Limits
 from tests.unit.runtime.house import ID, HandTool, House, Say, open_house

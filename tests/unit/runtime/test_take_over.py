@@ -8,9 +8,10 @@ import pytest
 
 from agent_ls.adapters.ledger.memory import Store
 from agent_ls.core.items import Notice, ResultStatus, ToolResult
+from agent_ls.core.messages import Reply
 from agent_ls.core.request import Decision, RequestKind
 from agent_ls.core.run import RunStatus
-from agent_ls.ports.provider import Reply, TextFrame
+from agent_ls.ports.provider import TextFrame
 from agent_ls.ports.tools import Outcome, Replay
 from agent_ls.runtime.feed import FRAME_S
 from tests.unit.runtime.house import ID, HandTool, House, Say, open_house

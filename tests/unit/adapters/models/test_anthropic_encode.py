@@ -4,11 +4,10 @@ from typing import Any
 
 from agent_ls.adapters.models.anthropic_encode import encode
 from agent_ls.core.items import Block
-from agent_ls.ports.provider import (
+from agent_ls.core.messages import (
     AssistantTurn,
     CallPart,
     ModelMessage,
-    ModelRequest,
     ReasoningPart,
     ResultPart,
     ResultsTurn,
@@ -16,6 +15,7 @@ from agent_ls.ports.provider import (
     ToolSpec,
     UserTurn,
 )
+from agent_ls.ports.provider import ModelRequest
 from agent_ls.testing.model_anthropic import fault
 from agent_ls.testing.model_checks import sealed
 

@@ -11,19 +11,8 @@ from hypothesis import strategies as st
 from agent_ls.adapters.models.chat_decode import ChatDecoder
 from agent_ls.adapters.models.failures import Spoken
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import (
-    CallFrame,
-    CallPart,
-    Cause,
-    Failure,
-    Frame,
-    ReasoningFrame,
-    ReasoningPart,
-    Reply,
-    Stop,
-    TextFrame,
-    TextPart,
-)
+from agent_ls.core.messages import CallPart, ReasoningPart, Reply, Stop, TextPart
+from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, ReasoningFrame, TextFrame
 
 SPOKEN = Spoken(provider="p", base_url="http://localhost/v1", model="m")
 DONE = "data: [DONE]\n\n"

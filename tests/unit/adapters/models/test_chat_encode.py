@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from agent_ls.adapters.models.chat_encode import encode
 from agent_ls.core.items import Block
-from agent_ls.ports.provider import (
+from agent_ls.core.messages import (
     AssistantTurn,
     CallPart,
     ModelMessage,
-    ModelRequest,
     ReasoningPart,
     ResultPart,
     ResultsTurn,
@@ -21,6 +20,7 @@ from agent_ls.ports.provider import (
     ToolSpec,
     UserTurn,
 )
+from agent_ls.ports.provider import ModelRequest
 from agent_ls.testing.model_chat import fault
 
 READ = ToolSpec("read", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}})

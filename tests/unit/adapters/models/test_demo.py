@@ -6,21 +6,18 @@ import pytest
 
 from agent_ls.adapters.models.demo import MESSAGE, OTHERWISE, DemoModel, mended
 from agent_ls.core.items import Block
-from agent_ls.ports.provider import (
+from agent_ls.core.messages import (
     AssistantTurn,
-    CallFrame,
     CallPart,
-    Frame,
     ModelMessage,
-    ModelRequest,
     Reply,
     ResultPart,
     ResultsTurn,
     Stop,
-    TextFrame,
     TextPart,
     UserTurn,
 )
+from agent_ls.ports.provider import CallFrame, Frame, ModelRequest, TextFrame
 
 pytestmark = pytest.mark.anyio
 

@@ -8,19 +8,8 @@ import pytest
 from agent_ls.adapters.models.failures import Spoken
 from agent_ls.adapters.models.openai_responses_decode import ResponsesDecoder
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import (
-    CallFrame,
-    CallPart,
-    Cause,
-    Failure,
-    Frame,
-    ReasoningFrame,
-    ReasoningPart,
-    Reply,
-    Stop,
-    TextFrame,
-    TextPart,
-)
+from agent_ls.core.messages import CallPart, ReasoningPart, Reply, Stop, TextPart
+from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, ReasoningFrame, TextFrame
 
 SPOKEN = Spoken(provider="p", base_url="http://localhost/v1", model="m")
 THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA+/="}

@@ -6,11 +6,10 @@ import pytest
 
 from agent_ls.adapters.models.openai_responses_encode import encode
 from agent_ls.core.items import Block
-from agent_ls.ports.provider import (
+from agent_ls.core.messages import (
     AssistantTurn,
     CallPart,
     ModelMessage,
-    ModelRequest,
     ReasoningPart,
     ResultPart,
     ResultsTurn,
@@ -18,6 +17,7 @@ from agent_ls.ports.provider import (
     ToolSpec,
     UserTurn,
 )
+from agent_ls.ports.provider import ModelRequest
 from agent_ls.testing.model_checks import sealed
 from agent_ls.testing.model_responses import fault
 

@@ -7,7 +7,8 @@ import pytest
 
 from agent_ls.adapters.models.pricing import PricedModel, price
 from agent_ls.core.items import Usage
-from agent_ls.ports.provider import Cause, Emit, Failure, ModelRequest, Reply, Stop, TextPart
+from agent_ls.core.messages import Reply, Stop, TextPart
+from agent_ls.ports.provider import Cause, Emit, Failure, ModelRequest
 
 pytestmark = pytest.mark.anyio
 
