@@ -13,7 +13,7 @@ from typing import Any, Final
 from agent_ls import paths
 from agent_ls.config.origin import describe
 from agent_ls.config.providers import LOCAL, Provider
-from agent_ls.config.secret import CommandKey, EnvironmentKey, KeyringKey, mask
+from agent_ls.config.secret import CommandKey, EnvironmentKey, KeyringKey, mask, without_login
 from agent_ls.config.settings import SECTIONS, Settings
 from agent_ls.core.errors import Refusal
 
@@ -38,7 +38,7 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """What was asked of the machine. `network`: type of the network file system that holds the state directory;
-    `silent`: local base URLs where nothing listens;
+    `silent`: local base URLs where nothing listens; `ledger`: what its server says, where the ledger has one;
     `refused`: why settings could not be made (ConfigError)."""
 
     version: str
@@ -46,6 +46,7 @@ class Facts:
     sqlite: str
     network: str | None = None
     silent: frozenset[str] = frozenset()
+    ledger: str | Refusal | None = None
     refused: str | None = None
 
 
@@ -89,6 +90,11 @@ def _places(settings: Settings, facts: Facts, environ: Mapping[str, str]) -> Ite
     if facts.network is not None:
         advice = "the ledger needs a local disk: set AGENT_LS_STATE_DIR to a directory on one."
         yield Line("places", "state", f"is on a network file system ({facts.network}); {advice}", Level.WARNING)
+    match facts.ledger:
+        case Refusal(message=message, hint=hint):
+            yield Line("places", "ledger", f"{message} {hint}".strip(), Level.PROBLEM)
+        case str(said):
+            yield Line("places", "ledger", said, Level.OK)
     if not _writable(state):
         advice = "cannot be written: set AGENT_LS_STATE_DIR to a directory of your own."
         yield Line("places", "state", advice, Level.PROBLEM)
@@ -156,7 +162,9 @@ def _values(settings: Settings) -> Iterator[Line]:
         values = getattr(settings, section)
         for each in fields(values):
             key = f"{section}.{each.name}"
-            yield Line("settings", key, _shown(getattr(values, each.name), describe(settings.origin(key))))
+            value = getattr(values, each.name)
+            shown = without_login(value) if key == "ledger.url" else value
+            yield Line("settings", key, _shown(shown, describe(settings.origin(key))))
 
 
 def _shown(value: object, origin: str) -> str:

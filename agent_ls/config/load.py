@@ -60,11 +60,6 @@ def _not_configured(options: Options, environ: Mapping[str, str]) -> list[Provid
 
 
 def _settings(options: Options, providers: Mapping[str, Provider]) -> Settings:
-    if str(options.values.get("ledger.url", "")).startswith("postgres"):
-        del options.values["ledger.url"]
-        options.warnings.append(
-            f"{options.path}: a ledger on PostgreSQL is not built yet; SQLite in the state directory is used."
-        )
     origins: dict[str, Origin] = {key: UserFile(options.path, key) for key in options.values}
     return Settings(
         path=options.path,

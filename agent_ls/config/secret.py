@@ -129,6 +129,12 @@ def mask(text: str, values: Iterable[str] = ()) -> str:
     return IN_A_URL.sub(rf"\g<1>{MASK}@", text)
 
 
+def without_login(url: str) -> str:
+    """An address without who logs in there and how, also where a password was not written as it should be."""
+    scheme, mark, rest = url.partition("://")
+    return f"{scheme}{mark}{rest.partition('?')[0].rpartition('@')[2]}"
+
+
 def _checked(value: str, where: str) -> Secret | Failure:
     value = value.strip()
     if not value:

@@ -16,7 +16,6 @@ from agent_ls import paths
 from agent_ls.adapters.host.cards import CardFiles
 from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.host.system import RandomIds, SystemClock
-from agent_ls.adapters.ledger.sqlite import SqliteLedger
 from agent_ls.adapters.tools.ask import AskTool
 from agent_ls.adapters.tools.edit import EditTool
 from agent_ls.adapters.tools.glob import GlobTool
@@ -31,6 +30,7 @@ from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refused
 from agent_ls.core.projection import ConversationState
 from agent_ls.daemon.catalog import Providers
+from agent_ls.daemon.ledgers import open_ledger
 from agent_ls.daemon.open_files import OpenFiles, open_files
 from agent_ls.daemon.report import Reporter
 from agent_ls.daemon.workspaces import Workspaces
@@ -87,7 +87,7 @@ async def composed(
     """Opens the ledger, starts what has to run, gives the daemon; closes all of it in the opposite order."""
     clock, boot_id = SystemClock(), RandomIds().fresh()
     state_dir = Path(paths.state_dir(environ))
-    ledger = SqliteLedger.open(state_dir / "ledger.db", clock=clock, boot_id=boot_id, ttl_s=settings.ledger.claim_ttl_s)
+    ledger, keep = await open_ledger(settings, state_dir, clock=clock, boot_id=boot_id)
     providers = Providers(settings, dict(environ), clock)
     try:
         async with Supervisor() as supervisor:
@@ -120,6 +120,8 @@ async def composed(
                 keep_card=CardFiles(str(state_dir / "cards")).keep,
             )
             supervisor.start("feed", services.feed.pump)
+            if keep is not None:
+                supervisor.start("ledger", keep)
             supervisor.start("warm-up", providers.warm_up)
             yield Daemon(desk, handlers(desk), inbox)
     finally:

@@ -7,6 +7,8 @@ import os
 import platform
 from collections.abc import Mapping
 
+import anyio
+
 from agent_ls import paths
 from agent_ls.adapters.host.filesystem import network_filesystem
 from agent_ls.adapters.host.machine import sqlite_version
@@ -14,6 +16,9 @@ from agent_ls.adapters.host.probe import listening, local_models
 from agent_ls.config.doctor import Facts, Report, report
 from agent_ls.config.load import load
 from agent_ls.config.settings import ConfigError, Settings
+from agent_ls.core.errors import Refusal
+from agent_ls.daemon.ledgers import require_driver
+from agent_ls.ports.ledger import LedgerError
 from agent_ls.version import __version__
 
 
@@ -31,6 +36,22 @@ def examine(environ: Mapping[str, str] = os.environ) -> Report:
         sqlite=sqlite_version(),
         network=network_filesystem(paths.state_dir(environ)),
         silent=frozenset(local) - listening(local),
+        ledger=_ledger(settings.ledger.url),
         refused=refused,
     )
     return report(settings, facts, environ)
+
+
+def _ledger(url: str) -> str | Refusal | None:
+    """What the server of the ledger says, where there is one."""
+    if url == "sqlite":
+        return None
+    try:
+        require_driver()
+        from agent_ls.adapters.ledger.postgres.look import look
+
+        seen = anyio.run(look, url)
+    except LedgerError as error:
+        return error.refusal
+    made = f"schema {seen.schema}" if seen.schema else "empty; the first daemon makes its tables"
+    return f"PostgreSQL {seen.version} on {seen.place}, {made}"

@@ -67,7 +67,21 @@ _TABLES = Migration(
     ),
 )
 
-MIGRATIONS: Final = (_TABLES,)
+# What is known of each daemon that held the ledger. `position` tells their order whatever the clock said.
+_INSTANCES = Migration(
+    2,
+    (
+        "ALTER TABLE instance ADD COLUMN version TEXT",
+        "ALTER TABLE instance ADD COLUMN config TEXT",
+        "ALTER TABLE instance ADD COLUMN mode TEXT",
+        "ALTER TABLE instance ADD COLUMN in_flight TEXT",
+        "ALTER TABLE instance ADD COLUMN epoch_first INTEGER",
+        "ALTER TABLE instance ADD COLUMN epoch_last INTEGER",
+        "ALTER TABLE instance ADD COLUMN position INTEGER NOT NULL DEFAULT 0",
+    ),
+)
+
+MIGRATIONS: Final = (_TABLES, _INSTANCES)
 
 
 def refuse_newer(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:

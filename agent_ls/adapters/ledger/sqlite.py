@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self, TypeVar
 
-from agent_ls.adapters.ledger import reads, writes
+from agent_ls.adapters.ledger import instances, reads, writes
 from agent_ls.adapters.ledger.files import Reserve, connect, make_private, refuse_network
 from agent_ls.adapters.ledger.handover import Line
 from agent_ls.adapters.ledger.partials import Partials
@@ -27,6 +27,7 @@ from agent_ls.core.events import AnyEntity, Event, FactName
 from agent_ls.core.request import Request
 from agent_ls.core.run import RunFact
 from agent_ls.ports.host import Clock
+from agent_ls.ports.instances import Instance
 from agent_ls.ports.ledger import Commit, Committed, LedgerStatus, ListQuery, Page, Receipt, Snapshot, Summary
 
 T = TypeVar("T")
@@ -47,16 +48,22 @@ class SqliteLedger:
         ttl_s: float = 30,
         busy_s: float = BUSY_S,
         idle_s: float = IDLE_S,
+        version: str = "",
+        config: str = "",
         migrations: Sequence[Migration] = MIGRATIONS,
     ) -> Self:
-        """Opens or creates the file and migrates it. `busy_s`: how long another program's lock is waited for."""
+        """Opens or creates the file and migrates it. `busy_s`: how long another program's lock is waited for.
+
+        `version` and `config` go on the record of daemons (ports.instances).
+        """
         try:
             refuse_network(path)
             refuse_newer(path, migrations)
             make_private(path)
             connection = connect(path, busy_s=busy_s)
             migrate(connection, path, migrations)
-            _begin(connection, path, partial(writes.begin_instance, boot_id=boot_id, at=clock.now()))
+            begin = partial(instances.begin, boot_id=boot_id, version=version, config=config, at=clock.now())
+            _begin(connection, path, begin)
         except (sqlite3.Error, OSError) as error:
             raise ledger_error(error, path) from error
         return cls(connection, path, clock=clock, boot_id=boot_id, ttl_s=ttl_s, busy_s=busy_s, idle_s=idle_s)
@@ -75,6 +82,7 @@ class SqliteLedger:
         self._path = path
         self._clock = clock
         self._boot_id = boot_id
+        self._ends_as: tuple[str | None, Sequence[str]] = (None, ())
         self._schema = version_of(connection)
         self._last_number = reads.last_number(connection)
         self._reserve = Reserve(path.with_name(path.name + ".reserve"))
@@ -86,9 +94,17 @@ class SqliteLedger:
     async def close(self) -> None:
         await self._partials.close()
         await self._reader.close()
+        mode, in_flight = self._ends_as
+        at = self._clock.now()
         await self._writer.close(
-            partial(writes.end_instance, boot_id=self._boot_id, at=self._clock.now()),
+            partial(instances.end, boot_id=self._boot_id, at=at, mode=mode, in_flight=in_flight),
         )
+
+    def ends_as(self, mode: str, in_flight: Sequence[str]) -> None:
+        self._ends_as = (mode, in_flight)
+
+    async def instances(self, limit: int) -> tuple[str, Sequence[Instance]]:
+        return await self._read(partial(instances.newest, limit=limit))
 
     async def claim(self, conversation_id: str, owner: str) -> int:
         work = partial(writes.claim, conversation_id=conversation_id, owner=owner)

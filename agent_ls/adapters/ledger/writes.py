@@ -7,6 +7,7 @@ transactions.
 import sqlite3
 from collections.abc import Sequence
 
+from agent_ls.adapters.ledger import instances
 from agent_ls.adapters.ledger.places import key_conflict, newest_text
 from agent_ls.adapters.ledger.plan import (
     Prepared,
@@ -54,7 +55,14 @@ def claim(db: Connection, conversation_id: str, owner: str) -> int:
         (conversation_id, owner),
     )
     found = db.execute("SELECT epoch FROM claim WHERE conversation_id = ?", (conversation_id,)).fetchone()
-    return int(found[0])
+    epoch = int(found[0])
+    instances.claimed(db, owner, epoch)
+    # Whoever claims takes up what is owed there.
+    db.execute(
+        "UPDATE effect SET attempts = attempts + 1, last_error = ? WHERE conversation_id = ?",
+        (_TAKEN_UP, conversation_id),
+    )
+    return epoch
 
 
 def release(db: Connection, conversation_id: str, owner: str) -> None:
@@ -80,23 +88,6 @@ def delete(db: Connection, *, receipt: Receipt, at: str) -> bool:
     db.execute("UPDATE claim SET owner = NULL WHERE conversation_id = ?", (conversation_id,))
     _keep_receipt(db, receipt)
     return True
-
-
-def begin_instance(db: Connection, boot_id: str, at: str) -> None:
-    db.execute("INSERT INTO meta (key, value) VALUES ('instance_id', ?) ON CONFLICT DO NOTHING", (boot_id,))
-    db.execute("INSERT INTO meta (key, value) VALUES ('last_number', 0) ON CONFLICT DO NOTHING")
-    db.execute(
-        "INSERT INTO instance (boot_id, instance_id, started_at)"
-        " VALUES (?, (SELECT value FROM meta WHERE key = 'instance_id'), ?)"
-        " ON CONFLICT (boot_id) DO UPDATE SET started_at = excluded.started_at, ended_at = NULL",
-        (boot_id, at),
-    )
-
-
-def end_instance(db: Connection, boot_id: str, at: str) -> None:
-    db.execute("UPDATE claim SET owner = NULL WHERE owner = ?", (boot_id,))
-    db.execute("DELETE FROM lease WHERE boot_id = ?", (boot_id,))
-    db.execute("UPDATE instance SET ended_at = ? WHERE boot_id = ?", (at, boot_id))
 
 
 def renew_lease(db: Connection, boot_id: str, ttl_s: float) -> None:
@@ -150,12 +141,15 @@ def _write_conversation(db: Connection, commit: Commit, seq: int) -> None:
 def _write_effects(db: Connection, commit: Commit) -> None:
     if commit.effects:
         db.executemany(
-            "INSERT INTO effect (effect_id, conversation_id, type, class) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            "INSERT INTO effect (effect_id, conversation_id, type, class, attempts) VALUES (?, ?, ?, ?, 1)"
+            " ON CONFLICT DO NOTHING",
             [(e.id, e.conversation_id, str(e.type), str(e.effect_class)) for e in commit.effects],
         )
     if commit.settled:
         db.executemany("DELETE FROM effect WHERE effect_id = ?", [(done,) for done in commit.settled])
 
+
+_TAKEN_UP = "The daemon that worked on it ended before it was done."
 
 _STANDING = """SELECT
     (SELECT owner FROM claim WHERE conversation_id = :id),

@@ -1,5 +1,6 @@
 """What doctor finds and says."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from agent_ls.config.doctor import Facts, Level, Line, Report, report
 from agent_ls.config.load import load
 from agent_ls.config.settings import Settings
+from agent_ls.core.errors import Code, Refusal
 
 FACTS = Facts(version="1.2.3", python="3.11.9", sqlite="3.45.0")
 
@@ -112,3 +114,18 @@ def test_the_report_as_data_holds_every_line(home: Home) -> None:
     data = shown.as_data()
     assert (data["healthy"], data["nextStep"], len(data["lines"])) == (True, None, len(shown.lines))
     assert data["lines"][0] == {"part": "agent-ls", "name": "version", "text": "1.2.3", "level": "info"}
+
+
+def test_the_server_of_the_ledger_is_shown_without_who_logs_in_there(home: Home) -> None:
+    said = "PostgreSQL 18.4 on db.example/agent, schema 1"
+    shown = home.report(
+        '[ledger]\nurl = "postgresql://me:p/w@d@db.example/agent?sslmode=require"', replace(FACTS, ledger=said)
+    )
+    assert Line("places", "ledger", said, Level.OK) in shown.lines
+    values = {line.name: line.text for line in lines(shown, "settings")}
+    assert values["ledger.url"] == f"postgresql://db.example/agent ({home.file}, ledger.url)"
+
+
+def test_a_ledger_that_cannot_be_reached_is_a_problem_with_its_way_out(home: Home) -> None:
+    shown = home.report("", replace(FACTS, ledger=Refusal(Code.LEDGER_UNAVAILABLE, "It is away.", "Start it.")))
+    assert Line("places", "ledger", "It is away. Start it.", Level.PROBLEM) in shown.lines

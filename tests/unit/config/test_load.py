@@ -128,10 +128,6 @@ def test_a_named_file_that_is_not_there_is_said(home: Home) -> None:
             "`providers.x.api_key` is not read, as keys do not belong in this file. "
             "Put the key into an environment variable and name that in `api_key_env`.",
         ),
-        (
-            '[ledger]\nurl = "postgresql://u:pw@h/db"',
-            "a ledger on PostgreSQL is not built yet; SQLite in the state directory is used.",
-        ),
         ('[hooks]\npre_tool = ["./check"]', "[hooks] are not built yet; pre_tool is not run."),
         (
             '[permissions]\ndeny = ["shel(rm *)"]',
