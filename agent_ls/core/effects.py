@@ -4,7 +4,7 @@ A `process` effect belongs to the daemon that holds the claim and is taken up ag
 effect may be repeated safely.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -19,12 +19,17 @@ class EffectClass(StrEnum):
 
 @dataclass(frozen=True)
 class Effect:
-    """`id` is that of what it drives (an attempt), so one thing never has two effects."""
+    """`id` is that of what it drives (an attempt), so one thing never has two effects.
+
+    `attempts` and `last_error` are the ledger's account: how often it was taken up, and why it had to be again.
+    """
 
     id: str
     conversation_id: str
     type: EffectType
     effect_class: EffectClass = EffectClass.PROCESS
+    attempts: int = field(default=1, compare=False)
+    last_error: str | None = field(default=None, compare=False)
 
 
 def drive(attempt_id: str, conversation_id: str) -> Effect:

@@ -20,6 +20,8 @@ from tests.contract.ledger.make import OWNER, SqliteEngine, append, begun, commi
 
 pytestmark = pytest.mark.anyio
 
+NEWEST = MIGRATIONS[-1].version
+
 
 def plain(path: Path) -> "closing[sqlite3.Connection]":
     return closing(sqlite3.connect(path, isolation_level=None, timeout=0))
@@ -151,7 +153,7 @@ async def test_a_newer_schema_is_left_as_it_is(path: Path) -> None:
     with pytest.raises(LedgerError) as refused:
         SqliteEngine(path).open()
     assert refused.value.refusal.code is Code.SCHEMA_TOO_NEW
-    assert refused.value.refusal.data == {"found": 7, "known": 1}
+    assert refused.value.refusal.data == {"found": 7, "known": NEWEST}
     assert "schema 7" in refused.value.refusal.message
     assert path.read_bytes() == before
 
@@ -160,29 +162,29 @@ async def test_a_migration_keeps_a_copy_and_every_fact(path: Path) -> None:
     first = SqliteEngine(path).open()
     await begun(first)
     await first.close()
-    second = Migration(2, ("CREATE TABLE extra (id INTEGER)", "INSERT INTO extra VALUES (1)"))
-    ledger = SqliteEngine(path, {"migrations": (*MIGRATIONS, second)}).open()
+    next_ = Migration(NEWEST + 1, ("CREATE TABLE extra (id INTEGER)", "INSERT INTO extra VALUES (1)"))
+    ledger = SqliteEngine(path, {"migrations": (*MIGRATIONS, next_)}).open()
     assert await ledger.load("c1") == Snapshot([conversation()], 1)
-    assert (await ledger.status()).schema == 2
+    assert (await ledger.status()).schema == NEWEST + 1
     await ledger.close()
-    copy = path.with_name("ledger.db.schema1.backup")
+    copy = path.with_name(f"ledger.db.schema{NEWEST}.backup")
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     with plain(copy) as old:
-        assert old.execute("PRAGMA user_version").fetchone() == (1,)
+        assert old.execute("PRAGMA user_version").fetchone() == (NEWEST,)
         assert old.execute("SELECT count(*) FROM event").fetchone() == (1,)
 
 
 async def test_a_migration_that_fails_changes_nothing_and_can_be_run_again(path: Path) -> None:
     await SqliteEngine(path).open().close()
-    broken = Migration(2, ("CREATE TABLE extra (id INTEGER)", "INSERT INTO nowhere VALUES (1)"))
+    broken = Migration(NEWEST + 1, ("CREATE TABLE extra (id INTEGER)", "INSERT INTO nowhere VALUES (1)"))
     with pytest.raises(LedgerError):
         SqliteEngine(path, {"migrations": (*MIGRATIONS, broken)}).open()
     with plain(path) as other:
-        assert other.execute("PRAGMA user_version").fetchone() == (1,)
+        assert other.execute("PRAGMA user_version").fetchone() == (NEWEST,)
         assert other.execute("SELECT count(*) FROM sqlite_master WHERE name = 'extra'").fetchone() == (0,)
-    whole = Migration(2, broken.statements[:1])
+    whole = Migration(NEWEST + 1, broken.statements[:1])
     ledger = SqliteEngine(path, {"migrations": (*MIGRATIONS, whole)}).open()
-    assert (await ledger.status()).schema == 2
+    assert (await ledger.status()).schema == NEWEST + 1
     await ledger.close()
 
 
