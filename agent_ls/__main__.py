@@ -17,8 +17,9 @@ def main() -> int:
     # Editors add flags of their own (`--stdio`, `--clientProcessId=…`): they change nothing here.
     if arguments[:1] == ["connect"] and not {"-h", "--help"} & set(arguments):
         from agent_ls.bridge.pump import main as connect
+        from agent_ls.version import __version__
 
-        return connect()
+        return connect(__version__)
     if arguments in (["--version"], ["-V"]):
         from agent_ls.version import __version__
 

@@ -22,13 +22,14 @@ class UnsafePath(Exception):
 
 
 class Holder:
-    """What the start lock says: the daemon's process and the socket it listens on."""
+    """What the start lock says: the daemon's process, the socket it listens on, and its version if it says one."""
 
-    __slots__ = ("pid", "socket")
+    __slots__ = ("pid", "socket", "version")
 
-    def __init__(self, pid: int, socket: str) -> None:
+    def __init__(self, pid: int, socket: str, version: str = "") -> None:
         self.pid = pid
         self.socket = socket
+        self.version = version
 
 
 def state_dir(env: Mapping[str, str] = os.environ) -> str:
@@ -79,6 +80,16 @@ def spawn_lock_path(env: Mapping[str, str] = os.environ) -> str:
     return os.path.join(state_dir(env), "start.lock")
 
 
+def successor_lock_path(env: Mapping[str, str] = os.environ) -> str:
+    """Held by a daemon that waits for the one before it to end: nobody starts another one meanwhile."""
+    return os.path.join(state_dir(env), "successor.lock")
+
+
+def successor_log_path(env: Mapping[str, str] = os.environ) -> str:
+    """What a successor said that could not take over."""
+    return os.path.join(logs_dir(env), "successor.log")
+
+
 def owner_path(socket: str) -> str:
     """Beside a socket: the state directory it serves, for two states that share one runtime directory."""
     return f"{socket}.state"
@@ -114,13 +125,12 @@ def private_directory(path: str) -> str:
 def read_holder(env: Mapping[str, str] = os.environ) -> Holder | None:
     """Who wrote the start lock last. It may be dead; only connecting tells."""
     text = _read_own(lock_path(env))
-    pid, _, socket = text.partition("\n")
-    socket = socket.rstrip("\n")
-    return Holder(int(pid), socket) if pid.isdecimal() and os.path.isabs(socket) else None
+    pid, socket, version = [*text.split("\n"), "", "", ""][:3]
+    return Holder(int(pid), socket, version) if pid.isdecimal() and os.path.isabs(socket) else None
 
 
-def holder_line(pid: int, socket: str) -> bytes:
-    return f"{pid}\n{socket}\n".encode(errors="surrogateescape")
+def holder_line(pid: int, socket: str, version: str = "") -> bytes:
+    return f"{pid}\n{socket}\n{version}\n".encode(errors="surrogateescape")
 
 
 def serves_other_state(socket: str, env: Mapping[str, str] = os.environ) -> str | None:

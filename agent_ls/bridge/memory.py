@@ -60,6 +60,8 @@ class Memory:
         self.process_id: int | None = None
         self.exit_code: int | None = None  # set by `exit`
         self.stopped = False  # the daemon said that it was stopped on purpose
+        self.replaced = False  # the daemon said that another one takes its place
+        self.daemon_version = ""  # as it said hello
         self._env = env
         self._initialize: dict[str, Any] | None = None
         self._initialized: bytes | None = None
@@ -108,8 +110,10 @@ class Memory:
             if _is_id(key):
                 self._asked.add(key)
             elif method == "agent/drain":
-                params = message.get("params")
-                self.stopped = isinstance(params, dict) and params.get("reason") == "shutdown"
+                reason = _text(message.get("params"), "reason")
+                self.stopped, self.replaced = reason == "shutdown", reason == "handoff"
+            elif method == "agent/hello":
+                self.daemon_version = _text(message.get("params"), "daemonVersion")
             elif method == "$/progress":
                 self._note_progress(message.get("params"))
             return True
@@ -223,6 +227,11 @@ def error_body(key: int | str | None, code: int, sentence: str) -> bytes:
     return _encode({"jsonrpc": "2.0", "id": key, "error": {"code": code, "message": sentence}})
 
 
+def message_body(sentence: str) -> bytes:
+    """`window/showMessage`: the one notice that an editor takes even before `initialize` is answered."""
+    return _encode({"jsonrpc": "2.0", "method": "window/showMessage", "params": {"type": 1, "message": sentence}})
+
+
 def _lasting(unsent: Iterable[Outgoing]) -> list[Outgoing]:
     return [message for message in unsent if message.lasting]
 
@@ -282,6 +291,11 @@ def _add_environment(params: dict[str, Any], env: Mapping[str, str]) -> None:
     ours = options.setdefault("agentLs", {})
     if isinstance(ours, dict) and "environment" not in ours:
         ours["environment"] = {name: value for name, value in env.items() if _is_text(name + value)}
+
+
+def _text(params: Any, name: str) -> str:
+    value = params.get(name) if isinstance(params, dict) else None
+    return value if isinstance(value, str) else ""
 
 
 def _is_text(value: str) -> bool:

@@ -19,8 +19,18 @@ from collections import deque
 from contextlib import suppress
 
 from agent_ls.bridge.frames import FrameSplitter, TooLong, frame
-from agent_ls.bridge.memory import Memory, Outgoing, error_body
-from agent_ls.bridge.start import NoDaemon, alive, connect, ensure_daemon, last_words
+from agent_ls.bridge.memory import Memory, Outgoing, error_body, message_body
+from agent_ls.bridge.start import (
+    NoDaemon,
+    alive,
+    connect,
+    ensure_daemon,
+    last_words,
+    newer,
+    no_answer,
+    start_successor,
+    successor_waits,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +42,7 @@ READ = 256 * 1024
 FULL = 8 * 1024 * 1024  # more than this is not read from one side before the other has taken some
 LINGER_S = 0.5  # how long answers may still come after stdin has ended
 LOOK_S = 0.5  # how often a process is looked at that cannot be polled
+HELLO_S = 5.0  # a daemon that says nothing for so long is told of
 SHORT_LINK_S = 2.0
 MOST_SHORT_LINKS = 5
 FAR_LONGEST = 1024 * 1024 * 1024
@@ -42,16 +53,18 @@ class _EditorGone(Exception):
     pass
 
 
-def main() -> int:
+def main(version: str) -> int:
+    """`version` is ours: the daemon of an older one is asked to make room."""
     try:
-        return Bridge(os.environ).run()
+        return Bridge(os.environ, version).run()
     except KeyboardInterrupt:
         return 130
 
 
 class Bridge:
-    def __init__(self, env: Mapping[str, str]) -> None:
+    def __init__(self, env: Mapping[str, str], version: str) -> None:
         self._env = env
+        self._version = version
         self._memory = Memory(env)
         self._poll = select.poll()
         self._link: socket.socket | None = None
@@ -69,6 +82,9 @@ class Bridge:
         self._said = ""
         self._linked_at = 0.0
         self._short_links = 0
+        self._heard = False
+        self._unheard_since: float | None = None  # asked, and no word came on this link yet
+        self._has_called = False  # a successor, for a daemon that is older than we are
 
     def run(self) -> int:
         try:
@@ -97,6 +113,9 @@ class Bridge:
             raise _EditorGone
         if self._link is None and self._end_at is None:
             self._relink(starting=bool(self._to_daemon))
+        if self._unheard_since is not None and time.monotonic() - self._unheard_since >= HELLO_S:
+            self._unheard_since = None
+            self._tell(no_answer(self._env))
 
     def _ready(self) -> list[tuple[int, int]]:
         poll = self._poll
@@ -110,6 +129,8 @@ class Bridge:
         limits = [LOOK_S * 1000] if self._watched or self._link is None else []
         if self._end_at is not None:
             limits.append(max(0.0, self._end_at - time.monotonic()) * 1000)
+        if self._unheard_since is not None:
+            limits.append(max(0.0, self._unheard_since + HELLO_S - time.monotonic()) * 1000)
         return poll.poll(min(limits) if limits else None)
 
     def _over(self) -> bool:
@@ -192,8 +213,9 @@ class Bridge:
         assert self._link is not None
         self._link.setblocking(False)
         self._far = FrameSplitter(FAR_LONGEST)
-        self._memory.stopped = False
+        self._memory.stopped = self._memory.replaced = False
         self._linked_at = time.monotonic()
+        self._heard, self._unheard_since = False, None
 
     def _next_out(self) -> bool:
         """Whether something may be written to the daemon now; takes up the next message."""
@@ -208,6 +230,8 @@ class Bridge:
         try:
             if mask & select.POLLOUT and self._next_out():
                 self._head = self._head[self._link.send(self._head) :]
+                if not self._heard and self._unheard_since is None:
+                    self._unheard_since = time.monotonic()
             if mask & ~select.POLLOUT and not self._receive(self._link.recv(READ)):
                 self._link_lost()
         except (BlockingIOError, InterruptedError):
@@ -216,13 +240,23 @@ class Bridge:
             self._link_lost()
 
     def _receive(self, data: bytes) -> bool:
+        self._heard, self._unheard_since = True, None
         for body in self._far.feed(data):
             assert isinstance(body, bytes), "the far side has no limit that a daemon reaches"
             if self._memory.from_daemon(body):
                 self._to_editor += frame(body)
             else:
                 self._queue(self._memory.after_replay(self._to_daemon))
+        if self._memory.daemon_version and not self._has_called:
+            self._call_successor()
         return bool(data) and self._far.lost is None
+
+    def _call_successor(self) -> None:
+        """Once in our life, whatever comes of it: a daemon of our version takes the place of an older one."""
+        self._has_called = True
+        if newer(self._version, self._memory.daemon_version) and not successor_waits(self._env):
+            with suppress(NoDaemon):
+                start_successor(self._env, "--upgrade")
 
     def _queue(self, messages: list[Outgoing]) -> None:
         self._to_daemon = deque(messages)
@@ -232,7 +266,7 @@ class Bridge:
         assert self._link is not None
         self._poll.unregister(self._link)
         self._link.close()
-        self._link = None
+        self._link = self._unheard_since = None
         unsent = list(self._to_daemon)
         if self._sending and self._head:
             unsent.insert(0, self._sending)  # half a message counts for nothing
@@ -245,7 +279,8 @@ class Bridge:
             self._after_loss(anything=bool(again))
 
     def _after_loss(self, *, anything: bool) -> None:
-        self._short_links = self._short_links + 1 if time.monotonic() - self._linked_at < SHORT_LINK_S else 0
+        short = not self._memory.replaced and time.monotonic() - self._linked_at < SHORT_LINK_S
+        self._short_links = self._short_links + 1 if short else 0
         reason = last_words(self._env) if self._short_links > 1 else ""
         hopeless = bool(reason) or self._short_links >= MOST_SHORT_LINKS
         if hopeless:
@@ -273,6 +308,11 @@ class Bridge:
         self._queue([])
         for body in self._memory.give_up(sentence):
             self._to_editor += frame(body)
+
+    def _tell(self, sentence: str) -> None:
+        """Says it where a person sees it; what was asked stays asked, and is answered once there is a daemon."""
+        self._say(sentence)
+        self._to_editor += frame(message_body(sentence))
 
     def _say(self, sentence: str) -> None:
         self._said = sentence

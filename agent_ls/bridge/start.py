@@ -60,9 +60,10 @@ def ensure_daemon(
         starter.close()
 
 
-def last_words(env: Mapping[str, str] = os.environ) -> str:
+def last_words(env: Mapping[str, str] = os.environ, *, successor: bool = False) -> str:
     """What the daemon that was started last said before its log was open, if it ended with a reason."""
-    return _last_line(paths.start_log_path(env)).removeprefix("agent-ls: ")
+    path = paths.successor_log_path(env) if successor else paths.start_log_path(env)
+    return _last_line(path).removeprefix("agent-ls: ")
 
 
 def alive(pid: int) -> bool:
@@ -78,6 +79,39 @@ def alive(pid: int) -> bool:
             return file.read().rpartition(b")")[2].split()[0] not in {b"Z", b"X"}
     except (OSError, IndexError):
         return True
+
+
+def successor_waits(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether a daemon waits for the one before it to end, and will be there in an instant."""
+    try:
+        lock = os.open(paths.successor_lock_path(env), os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def start_successor(env: Mapping[str, str] = os.environ, *options: str) -> int:
+    """Starts a daemon that takes over from the one that is there, once it has loaded all it needs; its pid."""
+    return _spawn(env, paths.successor_log_path(env), "--successor", *options)
+
+
+def newer(version: str, other: str) -> bool:
+    """Whether it comes after the other. What is no version (`1.2.3`) is neither newer nor older."""
+    mine, theirs = _numbers(version), _numbers(other)
+    return bool(mine and theirs) and mine > theirs
+
+
+def no_answer(env: Mapping[str, str] = os.environ) -> str:
+    """What to say of a daemon that takes links and says nothing."""
+    holder = paths.read_holder(env)
+    who = f" (process {holder.pid})" if holder else ""
+    return f"The daemon{who} does not answer: it is stopped or stuck. End it with `agent-ls restart --force`."
 
 
 def peer(link: socket.socket) -> tuple[int, int] | None:
@@ -159,13 +193,13 @@ class _Starter:
         self._gone_at = 0.0
 
     def turn(self) -> None:
-        if self._pid or not self._locked():
+        if self._pid or successor_waits(self.env) or not self._locked():
             return
         # The one who held the lock before us may have just succeeded.
         if link := connect(self.env):
             link.close()
         else:
-            self._pid = _spawn(self.env)
+            self._pid = _spawn(self.env, paths.start_log_path(self.env))
 
     def failure(self) -> str | None:
         """Why the daemon that was started here has ended, once that is certain."""
@@ -204,12 +238,11 @@ class _Starter:
         return True
 
 
-def _spawn(env: Mapping[str, str]) -> int:
-    """Start a daemon that is nobody's child, and return its pid.
+def _spawn(env: Mapping[str, str], path: str, *options: str) -> int:
+    """Start a daemon that is nobody's child and says at `path` why it cannot run; return its pid.
 
     Two forks: editors end a server by killing it and all its children, and the daemon must not be among them.
     """
-    path = paths.start_log_path(env)
     try:
         log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     except OSError as error:
@@ -228,7 +261,7 @@ def _spawn(env: Mapping[str, str]) -> int:
             os.setsid()
             daemon = os.fork()
             if daemon == 0:
-                _become_daemon(env, log)
+                _become_daemon(env, log, options)
             os.write(tell, b"%d" % daemon)
         finally:
             os._exit(0)
@@ -239,7 +272,7 @@ def _spawn(env: Mapping[str, str]) -> int:
         return int(pipe.read() or 0)
 
 
-def _become_daemon(env: Mapping[str, str], log: int) -> None:
+def _become_daemon(env: Mapping[str, str], log: int, options: tuple[str, ...]) -> None:
     try:
         os.chdir("/")
         null = os.open(os.devnull, os.O_RDWR)
@@ -247,11 +280,16 @@ def _become_daemon(env: Mapping[str, str], log: int) -> None:
             os.dup2(source, target)
         # An editor's pipe that lived on in the daemon would never end.
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        os.execve(sys.executable, [sys.executable, "-m", "agent_ls", "daemon"], paths.absolute(env))
+        os.execve(sys.executable, [sys.executable, "-m", "agent_ls", "daemon", *options], paths.absolute(env))
     except OSError as error:
         os.write(2, f"{sys.executable} cannot be run ({error.strerror}). Install agent-ls again.\n".encode())
     finally:
         os._exit(127)
+
+
+def _numbers(version: str) -> list[int]:
+    parts = version.split(".")
+    return [int(part) for part in parts] if all(part.isdecimal() for part in parts) else []
 
 
 def _last_line(path: str) -> str:

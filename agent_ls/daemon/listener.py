@@ -57,12 +57,20 @@ class Listener:
         self._socket = _listen(path)
         self._inode = os.lstat(path).st_ino
         self._told_foreign = False
+        self._hung_up = False
 
-    def close(self) -> None:
-        """Give up socket and state directory. Links that were accepted live on."""
+    def hang_up(self) -> None:
+        """Let nobody in any more: who comes now waits for the next daemon. The state directory is still ours."""
+        if self._hung_up:
+            return
+        self._hung_up = True
         self._socket.close()
         if self._is_ours():
             os.unlink(self.path)
+
+    def close(self) -> None:
+        """Give up socket and state directory. Links that were accepted live on."""
+        self.hang_up()
         os.ftruncate(self._lock, 0)
         os.close(self._lock)
 
@@ -128,22 +136,27 @@ class Listener:
             return False
 
 
-def bind(env: Mapping[str, str] = os.environ, *, lock_s: float = LOCK_S) -> Listener:
-    """Become the daemon of this state directory. Raises AlreadyRunning or CannotListen."""
+def bind(
+    env: Mapping[str, str] = os.environ, *, lock_s: float = LOCK_S, after: int | None = None, version: str = ""
+) -> Listener:
+    """Become the daemon of this state directory. Raises AlreadyRunning or CannotListen.
+
+    `after`: the pid of a daemon that is ending; its socket may still be there for a moment.
+    """
     state = _directories(env)
     if kind := network_filesystem(state):
         raise CannotListen(
             f"The state directory {state} is on a network file system ({kind}), where locks do not hold. "
             "Set AGENT_LS_STATE_DIR to a local directory."
         )
-    _unless_answered(env)
-    lock = _take_lock(env, time.monotonic() + lock_s)
+    _unless_answered(env, after)
+    lock = _take_lock(env, time.monotonic() + lock_s, after=after)
     try:
         _unless_answered(env)
         path = _free_path(env, state)
         # Before the socket is there: who finds the lock waits for it, who finds the socket alone may not know it.
         os.ftruncate(lock, 0)
-        os.pwrite(lock, paths.holder_line(os.getpid(), path), 0)
+        os.pwrite(lock, paths.holder_line(os.getpid(), path, version), 0)
         with open(paths.owner_path(path), "w", encoding="utf-8", errors="surrogateescape") as owner:
             owner.write(os.path.realpath(state))
         return Listener(lock, path)
@@ -163,7 +176,10 @@ def _directories(env: Mapping[str, str]) -> str:
         raise CannotListen(str(error)) from None
 
 
-def _unless_answered(env: Mapping[str, str]) -> None:
+def _unless_answered(env: Mapping[str, str], after: int | None = None) -> None:
+    holder = paths.read_holder(env) if after is not None else None
+    if holder and holder.pid == after:
+        return
     try:
         link = connect(env)
     except NoDaemon as error:
@@ -173,7 +189,7 @@ def _unless_answered(env: Mapping[str, str]) -> None:
         raise AlreadyRunning
 
 
-def _take_lock(env: Mapping[str, str], deadline: float) -> int:
+def _take_lock(env: Mapping[str, str], deadline: float, *, after: int | None) -> int:
     path = paths.lock_path(env)
     while True:
         try:
@@ -190,12 +206,12 @@ def _take_lock(env: Mapping[str, str], deadline: float) -> int:
         except BlockingIOError:
             pass
         os.close(lock)
-        _unless_answered(env)
+        _unless_answered(env, after)
         if time.monotonic() > deadline:
             holder = paths.read_holder(env)
             who = f"process {holder.pid}" if holder else "another process"
             raise CannotListen(f"{path} is held by {who}, which does not answer. Run `agent-ls restart --force`.")
-        select.select([], [], [], 0.02)
+        select.select([], [], [], 0.02 if after is None else 0.002)
 
 
 def _same_file(lock: int, path: str) -> bool:
