@@ -266,4 +266,8 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "What the LSP library does by itself against the specification is overridden.",
         ("tests/protocol/test_connection_rules.py",),
     ),
+    "wire.large": Requirement(
+        "No entity on the wire is large, the model is told all of it, and a command id stands for one command.",
+        ("tests/protocol/test_large.py",),
+    ),
 }

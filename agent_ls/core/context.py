@@ -8,7 +8,17 @@ import json
 from collections.abc import Iterable, Sequence
 
 from agent_ls.core.call import SETTLED
-from agent_ls.core.items import AssistantMessage, Block, Call, ContextItem, Item, ItemStatus, Reasoning, UserMessage
+from agent_ls.core.items import (
+    BLOB_SCHEME,
+    AssistantMessage,
+    Block,
+    Call,
+    ContextItem,
+    Item,
+    ItemStatus,
+    Reasoning,
+    UserMessage,
+)
 from agent_ls.core.items import ResultStatus as Status
 from agent_ls.core.messages import (
     AssistantTurn,
@@ -58,7 +68,7 @@ def join(runs: Iterable[Sequence[ModelMessage]]) -> tuple[ModelMessage, ...]:
 def user_blocks(message: UserMessage) -> tuple[Block, ...]:
     """What the person said, then what their editor attached; never empty text."""
     said = [block for block in message.content if block.type != "text" or (block.text or "").strip()]
-    attached = [Block(type="text", text=_attached(item)) for item in message.context]
+    attached = [_attachment(item) for item in message.context]
     files = [Block(type="text", text=f"Attached file: {block.uri}") for block in said if block.type == "file"]
     kept = [block for block in said if block.type != "file"]
     return (*kept, *files, *attached)
@@ -76,9 +86,11 @@ def _close(built: list[ModelMessage], group: Sequence[Item], *, provider: str, m
         payload = item.payload
         match payload:
             case AssistantMessage() if payload.text.strip():
-                parts.append(TextPart(payload.text))
-            case Reasoning() if (payload.provider, payload.model) == (provider, model) and payload.raw:
-                parts.append(ReasoningPart(payload.text, payload.raw))
+                parts.append(TextPart(payload.text, payload.full))
+            case Reasoning() if (payload.provider, payload.model) == (provider, model) and (
+                payload.raw or payload.full
+            ):
+                parts.append(ReasoningPart(payload.text, payload.raw, payload.full))
             case Call():
                 parts.append(_call_part(payload))
                 results.append(_result_part(payload))
@@ -115,7 +127,12 @@ def _result_part(call: Call) -> ResultPart:
     )
 
 
-def _attached(item: ContextItem) -> str:
+def _attachment(item: ContextItem) -> Block:
+    return Block(type="text", text=attached(item), uri=None if item.blob is None else BLOB_SCHEME + item.blob)
+
+
+def attached(item: ContextItem) -> str:
+    """What an editor attached, in words for the model."""
     where = f" {item.uri}" if item.uri else ""
     match item.range:
         case {"start": {"line": int(line)}}:

@@ -6,7 +6,7 @@ how its item's status follows (call.py), nor how items become a model's messages
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from agent_ls.core.base import Entity
 
@@ -60,6 +60,9 @@ class ResultStatus(StrEnum):
     NOT_RUN = "not_run"
 
 
+BLOB_SCHEME: Final = "blob:"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Block(Entity):
     """One piece of a message: `text` {text}, `image` {mime_type, data: base64} or `file` {uri, range?}."""
@@ -85,6 +88,7 @@ class ContextItem(Entity):
     range: dict[str, Any] | None = None
     text: str | None = None
     data: Any = None
+    blob: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,19 +146,24 @@ class UserMessage(Entity):
 
 @dataclass(frozen=True, kw_only=True)
 class AssistantMessage(Entity):
+    """`full` is the digest of the whole text where it is too long for the transcript."""
+
     text: str
     model: str | None = None
     usage: Usage | None = None
+    full: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reasoning(Entity):
-    """`raw` is the provider's own block, replayed byte for byte to the provider and model that made it."""
+    """`raw` is the provider's own block, replayed byte for byte to the provider and model that made it; `full` the
+    digest of that block where it is too large for the transcript."""
 
     text: str
     provider: str | None = None
     model: str | None = None
     raw: dict[str, Any] | None = None
+    full: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,15 +22,19 @@ class ToolSpec:
 
 @dataclass(frozen=True)
 class TextPart:
+    """`blob` names the whole text where it is too large for the transcript."""
+
     text: str
+    blob: str | None = None
 
 
 @dataclass(frozen=True)
 class ReasoningPart:
-    """`raw`: the provider's own block where it has to be sent back as it was."""
+    """`raw`: the provider's own block where it has to be sent back as it was; `blob` names it where it is large."""
 
     text: str
     raw: dict[str, Any] | None = None
+    blob: str | None = None
 
 
 @dataclass(frozen=True)

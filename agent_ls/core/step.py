@@ -99,12 +99,14 @@ def _add_said(draft: Draft, attempt: Attempt, index: int, *, part: Part, reply: 
         case TextPart() if not part.text.strip():
             pass
         case TextPart():
-            said = AssistantMessage(text=part.text, model=reply.model, usage=reply.usage)
+            said = AssistantMessage(text=part.text, model=reply.model, usage=reply.usage, full=part.blob)
             draft.add_item(attempt.run_id, item_id, ItemKind.ASSISTANT_MESSAGE, payload=said, **where)
         case ReasoningPart():
             # Replayed only to whom made it: the name that was asked for, since servers answer under others.
             made_by = draft.conversation
-            thought = Reasoning(text=part.text, provider=made_by.provider, model=made_by.model, raw=part.raw)
+            thought = Reasoning(
+                text=part.text, provider=made_by.provider, model=made_by.model, raw=part.raw, full=part.blob
+            )
             draft.add_item(attempt.run_id, item_id, ItemKind.REASONING, payload=thought, **where)
         case _:
             raise ValueError(f"call {part.name} was not triaged")
@@ -223,16 +225,16 @@ def _repeated_failure(draft: Draft, run_id: str) -> Notice | None:
     )
 
 
-def keep_partial(draft: Draft, attempt: Attempt, said: Sequence[tuple[int, str]]) -> None:
+def keep_partial(draft: Draft, attempt: Attempt, said: Sequence[tuple[int, TextPart]]) -> None:
     """Text that was on the screen when the step ended early stays, marked as interrupted."""
-    for index, text in said:
+    for index, part in said:
         item_id = ids.part_id(attempt.step_id, index)
-        if text.strip() and item_id not in draft.state.items:
+        if part.text.strip() and item_id not in draft.state.items:
             draft.add_item(
                 attempt.run_id,
                 item_id,
                 ItemKind.ASSISTANT_MESSAGE,
-                payload=AssistantMessage(text=text),
+                payload=AssistantMessage(text=part.text, full=part.blob),
                 attempt_id=attempt.id,
                 step_id=attempt.step_id,
                 status=ItemStatus.INTERRUPTED,
@@ -244,7 +246,7 @@ def end(
     run_id: str,
     outcome: AttemptFact,
     *,
-    said: Sequence[tuple[int, str]] = (),
+    said: Sequence[tuple[int, TextPart]] = (),
     error: Notice | None = None,
     at: str,
 ) -> Decision | None:

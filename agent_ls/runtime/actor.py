@@ -5,8 +5,9 @@ before the commit; a caller that goes away in the middle changes nothing.
 """
 
 import logging
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
 
 import anyio
 
@@ -17,6 +18,8 @@ from agent_ls.ports.ledger import Commit, LedgerError, Receipt
 from agent_ls.runtime.services import Services
 
 log = logging.getLogger(__name__)
+
+WHAT: Final = "_what"
 
 Decide = Callable[[ConversationState, str], Decision | Refusal | None]
 
@@ -35,12 +38,15 @@ class Actor:
     def idle(self) -> bool:
         return not self._turn.locked()
 
-    async def command(self, command_id: str, decide: Decide) -> dict[str, Any] | Refusal:
-        """A client's command. The same id gives the same answer, also the same refusal."""
+    async def command(self, command_id: str, decide: Decide, *, what: str = "") -> dict[str, Any] | Refusal:
+        """A client's command. The same id gives the same answer, also the same refusal.
+
+        `what` is a digest of what was asked: the same id for something else is a conflict, not an answer.
+        """
         answer: dict[str, Any] | Refusal = {}
         with anyio.CancelScope(shield=True):
             async with self._turn:
-                answer = await self._command(command_id, decide)
+                answer = await self._command(command_id, decide, what)
         return answer
 
     async def delete(self, command_id: str) -> dict[str, Any] | Refusal:
@@ -72,7 +78,7 @@ class Actor:
             raise LedgerError(committed)
         return True
 
-    async def _command(self, command_id: str, decide: Decide) -> dict[str, Any] | Refusal:
+    async def _command(self, command_id: str, decide: Decide, what: str) -> dict[str, Any] | Refusal:
         try:
             # A command that comes again is decided again and then meets its receipt in the transaction: what was
             # answered first is answered now, and nothing of the second decision is kept.
@@ -81,9 +87,9 @@ class Actor:
             if decided is None:
                 return {}
             if isinstance(decided, Refusal):
-                receipt = Receipt(command_id, self.id, refusal=decided)
-                return await self._append(Decision(), at, receipt)
-            return await self._append(decided, at, Receipt(command_id, self.id, result=decided.result))
+                marked = replace(decided, data={**decided.data, WHAT: what})
+                return await self._append(Decision(), at, Receipt(command_id, self.id, refusal=marked))
+            return await self._append(decided, at, Receipt(command_id, self.id, result={**decided.result, WHAT: what}))
         except LedgerError as error:
             log.warning("command refused: %s", error.refusal.code)
             return error.refusal
@@ -115,14 +121,26 @@ class Actor:
             self.state.seq = committed.seq
             self._services.feed.publish(self.id, committed.events)
             self.after_commit(self)
-        if committed.receipt is not None:
-            return _again(committed.receipt, self.id)
+        if receipt is not None and committed.receipt is not None:
+            return _answer(committed.receipt, receipt)
         return {**decision.result, "seq": committed.seq}
 
 
-def _again(receipt: Receipt, conversation_id: str) -> dict[str, Any] | Refusal:
-    if receipt.conversation_id != conversation_id:
+def _answer(kept: Receipt, asked: Receipt) -> dict[str, Any] | Refusal:
+    """What was answered first to this command id, if it was the same command."""
+    if kept.conversation_id != asked.conversation_id:
         return Refusal(Code.COMMAND_CONFLICT, "This commandId was already used for another conversation.")
-    if receipt.refusal is not None:
-        return receipt.refusal
-    return receipt.result or {}
+    if _what(kept) != _what(asked):
+        return Refusal(Code.COMMAND_CONFLICT, "This commandId was already used for another command.")
+    if kept.refusal is not None:
+        return replace(kept.refusal, data=_without_mark(kept.refusal.data))
+    return _without_mark(kept.result or {})
+
+
+def _what(receipt: Receipt) -> str:
+    held = receipt.refusal.data if receipt.refusal is not None else receipt.result or {}
+    return str(held.get(WHAT, ""))
+
+
+def _without_mark(held: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in held.items() if name != WHAT}

@@ -11,14 +11,25 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
-from agent_ls.core.items import Block, Call, ToolResult
-from agent_ls.core.messages import AssistantTurn, CallPart, ModelMessage, ResultPart, ResultsTurn, UserTurn
+from agent_ls.core.context import attached
+from agent_ls.core.items import BLOB_SCHEME, Block, Call, ContextItem, ToolResult
+from agent_ls.core.messages import (
+    AssistantTurn,
+    CallPart,
+    ModelMessage,
+    Part,
+    ReasoningPart,
+    Reply,
+    ResultPart,
+    ResultsTurn,
+    TextPart,
+    UserTurn,
+)
 
 TEXT_LIMIT: Final = 64 * 1024
 IMAGE_LIMIT: Final = 16 * 1024
 INPUT_LIMIT: Final = 64 * 1024
 CACHE_LIMIT: Final = 32 * 1024 * 1024
-SCHEME: Final = "blob:"
 
 Keep = Callable[[bytes], Awaitable[str]]
 Fetch = Callable[[str], Awaitable[bytes | None]]
@@ -35,6 +46,22 @@ async def shrink_result(result: ToolResult, keep: Keep) -> ToolResult:
         return replace(result, images=images)
     digest = await keep(result.output.encode())
     return replace(result, images=images, output=shortened(result.output), full=digest)
+
+
+async def shrink_context(items: Sequence[ContextItem], keep: Keep) -> tuple[ContextItem, ...]:
+    """What an editor attached; the blob holds it in the words in which the model is told."""
+    return tuple([await _shrink_attached(item, keep) for item in items])
+
+
+async def shrink_reply(reply: Reply, keep: Keep) -> Reply:
+    """Long answers and thoughts as references. Calls shrink when they have been read (`shrink_call`)."""
+    return replace(reply, parts=tuple([await _shrink_part(part, keep) for part in reply.parts]))
+
+
+async def shrink_text(text: str, keep: Keep) -> TextPart:
+    if len(text) <= TEXT_LIMIT:
+        return TextPart(text)
+    return TextPart(shortened(text), blob=await keep(text.encode("utf-8", "replace")))
 
 
 async def shrink_call(call: Call, keep: Keep) -> Call:
@@ -77,16 +104,24 @@ class Inflater:
         match message:
             case UserTurn(content=content) if any(_is_reference(block) for block in content):
                 return UserTurn(tuple([await self._block(block) for block in content]))
-            case AssistantTurn(parts=parts) if any(isinstance(part, CallPart) and part.blob for part in parts):
-                return AssistantTurn(tuple([await self._call(p) if isinstance(p, CallPart) else p for p in parts]))
+            case AssistantTurn(parts=parts) if any(part.blob for part in parts):
+                return AssistantTurn(tuple([await self._part(part) for part in parts]))
             case ResultsTurn(results=results) if any(result.blob or result.images for result in results):
                 return ResultsTurn(tuple([await self._result(result) for result in results]))
             case _:
                 return message
 
-    async def _call(self, part: CallPart) -> CallPart:
-        content = await self._get(part.blob or "") if part.blob else None
-        return part if content is None else replace(part, arguments=content.decode(), blob=None)
+    async def _part(self, part: Part) -> Part:
+        content = await self._get(part.blob) if part.blob else None
+        if content is None:
+            return replace(part, blob=None)
+        match part:
+            case TextPart():
+                return TextPart(content.decode())
+            case ReasoningPart():
+                return ReasoningPart(part.text, json.loads(content))
+            case CallPart():
+                return replace(part, arguments=content.decode(), blob=None)
 
     async def _result(self, part: ResultPart) -> ResultPart:
         images = tuple([await self._block(block) for block in part.images])
@@ -97,7 +132,7 @@ class Inflater:
     async def _block(self, block: Block) -> Block:
         if not _is_reference(block):
             return block
-        content = await self._get((block.uri or "").removeprefix(SCHEME))
+        content = await self._get((block.uri or "").removeprefix(BLOB_SCHEME))
         if content is None:
             return Block(type="text", text=block.text or "(this attachment is no longer there)")
         if block.type == "image":
@@ -125,18 +160,37 @@ def shortened(text: str) -> str:
     return f"{text[:half]}\n… ({cut:,} characters are not shown here) …\n{text[-half:]}"
 
 
+async def _shrink_part(part: Part, keep: Keep) -> Part:
+    match part:
+        case TextPart():
+            return await shrink_text(part.text, keep)
+        case ReasoningPart(text=text, raw=raw) if len(text) > TEXT_LIMIT:
+            digest = await keep(json.dumps(raw).encode()) if raw is not None else None
+            return ReasoningPart(shortened(text), blob=digest)
+        case _:
+            return part
+
+
+async def _shrink_attached(item: ContextItem, keep: Keep) -> ContextItem:
+    whole = attached(item)
+    if len(whole) <= TEXT_LIMIT:
+        return item
+    digest = await keep(whole.encode())
+    return replace(item, text=shortened(whole), data=None, blob=digest)
+
+
 async def _shrink_block(block: Block, keep: Keep) -> Block:
     if block.type == "image" and block.data is not None and len(block.data) > IMAGE_LIMIT:
         digest = await keep(base64.b64decode(block.data))
-        return replace(block, data=None, uri=SCHEME + digest)
+        return replace(block, data=None, uri=BLOB_SCHEME + digest)
     if block.type == "text" and block.text is not None and len(block.text) > TEXT_LIMIT:
         digest = await keep(block.text.encode())
-        return replace(block, text=shortened(block.text), uri=SCHEME + digest)
+        return replace(block, text=shortened(block.text), uri=BLOB_SCHEME + digest)
     return block
 
 
 def _is_reference(block: Block) -> bool:
-    return block.uri is not None and block.uri.startswith(SCHEME)
+    return block.uri is not None and block.uri.startswith(BLOB_SCHEME)
 
 
 def _shorten(value: Any) -> Any:

@@ -4,10 +4,10 @@ Owns the request to the model while it is in flight. Does not own the loop aroun
 (batch.py) nor any wire.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 import anyio
 
@@ -16,15 +16,15 @@ from agent_ls.core.attempt import Attempt, AttemptFact
 from agent_ls.core.draft import Decision
 from agent_ls.core.errors import HINTS, Code
 from agent_ls.core.items import Notice
-from agent_ls.core.messages import ModelMessage, Reply
+from agent_ls.core.messages import ModelMessage, Reply, TextPart
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.prompt import system_prompt
 from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, ModelRequest, TextFrame
 from agent_ls.ports.tools import Prepared
 from agent_ls.runtime.actor import Actor, Decide
 from agent_ls.runtime.early import EarlyReads
-from agent_ls.runtime.patience import record_patiently
-from agent_ls.runtime.payloads import Inflater
+from agent_ls.runtime.patience import patiently, record_patiently
+from agent_ls.runtime.payloads import Inflater, Keep, shrink_reply, shrink_text
 from agent_ls.runtime.services import Services
 from agent_ls.runtime.triage import Triager
 
@@ -36,6 +36,9 @@ CODES: Final[Mapping[Cause, Code]] = {
     Cause.NOT_FOUND: Code.PROVIDER_UNAVAILABLE,
     Cause.OVERFLOW: Code.CONTEXT_OVERFLOW,
 }
+
+
+T = TypeVar("T")
 
 
 class Ring:
@@ -59,14 +62,19 @@ class Ring:
         if self._asking is not None:
             self._asking.cancel()
 
-    def take_said(self) -> list[tuple[int, str]]:
+    async def take_said(self) -> list[tuple[int, TextPart]]:
         """Text of a step that ended before its reply did, by part."""
-        said = self._spoken()
+        said = await self._spoken()
         self._said = {}
         return said
 
-    def _spoken(self) -> list[tuple[int, str]]:
-        return [(part, "".join(chunks)) for part, chunks in sorted(self._said.items())]
+    async def _spoken(self) -> list[tuple[int, TextPart]]:
+        texts = [(part, "".join(chunks)) for part, chunks in sorted(self._said.items())]
+        return [(part, await self._patiently(partial(shrink_text, text))) for part, text in texts]
+
+    async def _patiently(self, shrink: Callable[[Keep], Awaitable[T]]) -> T:
+        """What has been said is not lost because the disk is full just now."""
+        return await patiently(partial(shrink, self._services.ledger.put_blob), self._services.clock)
 
     async def ask(self, run_id: str, attempt_id: str) -> None:
         """Asks the model once. The reply, the failure or the interruption is committed, unless a stop was noted."""
@@ -116,17 +124,18 @@ class Ring:
             await self._fail(attempt.run_id, notice_of(empty))
             return
         triage = await self._early.run(attempt, await self._triager.judge(attempt, reply))
+        kept = await self._patiently(partial(shrink_reply, reply))
 
         def decide(state: ConversationState, at: str) -> Decision | None:
             run = state.runs[attempt.run_id]
             if run.interrupt is not None or run.ended:
                 return None
-            return step.take_reply(state, attempt, reply, triage=triage, at=at)
+            return step.take_reply(state, attempt, kept, triage=triage, at=at)
 
         await self._record(decide)
 
     async def _fail(self, run_id: str, error: Notice) -> None:
-        said = self._spoken()
+        said = await self._spoken()
 
         def decide(state: ConversationState, at: str) -> Decision | None:
             if state.runs[run_id].interrupt is not None:

@@ -19,6 +19,7 @@ from agent_ls.core.uris import path_of
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.daemon import locks_of
+from agent_ls.editor.handlers.fingerprint import what
 from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import ListQuery, Snapshot, Summary
 from agent_ls.wire import models, views
@@ -133,7 +134,7 @@ async def update(desk: Desk, window: Window, params: models.UpdateConversation) 
         title=params.title, provider=params.provider, model=model, mode=params.mode, archived=params.archived
     )
     may_auto = desk.services.may_auto or params.allow_auto
-    done = await actor.command(params.command_id, partial(_update, change=change, may_auto=may_auto))
+    done = await actor.command(params.command_id, partial(_update, change=change, may_auto=may_auto), what=what(params))
     return done if isinstance(done, Refusal) else await _conversed(desk, actor.id, done["seq"])
 
 

@@ -12,8 +12,9 @@ from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.run import Interrupt
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
+from agent_ls.editor.handlers.fingerprint import what
 from agent_ls.editor.window import Window
-from agent_ls.runtime.payloads import shrink_blocks
+from agent_ls.runtime.payloads import shrink_blocks, shrink_context
 from agent_ls.wire import models
 
 
@@ -25,11 +26,13 @@ async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer
         return Refusal(Code.UNSUPPORTED, "Plans are not built yet.", "Send the message without `planId`.")
     message = Message(
         content=await shrink_blocks(params.content, desk.services.ledger.put_blob),
-        context=params.context,
+        context=await shrink_context(params.context, desk.services.ledger.put_blob),
         dispatch=Dispatch(params.dispatch),
         target_run_id=params.target_run_id,
     )
-    answer = await actor.command(params.command_id, lambda state, at: dispatch.send(state, message, at))
+    answer = await actor.command(
+        params.command_id, lambda state, at: dispatch.send(state, message, at), what=what(params)
+    )
     if not isinstance(answer, Refusal):
         desk.documents.sent(params.conversation_id, window)
     return answer
@@ -41,7 +44,7 @@ async def update_queue(desk: Desk, window: Window, params: models.UpdateQueue) -
         return actor
     content = await shrink_blocks(params.content or (), desk.services.ledger.put_blob)
     change = QueueUpdate(op=QueueOp(params.op), run_id=params.run_id, content=content, before=params.before)
-    return await actor.command(params.command_id, lambda state, at: queue.update(state, change, at))
+    return await actor.command(params.command_id, lambda state, at: queue.update(state, change, at), what=what(params))
 
 
 async def stop(desk: Desk, window: Window, params: models.InterruptRun) -> Answer:
@@ -58,7 +61,7 @@ async def stop(desk: Desk, window: Window, params: models.InterruptRun) -> Answe
         noted = Interrupt(by=desk.person, from_=window.client, at=at, hold_queue=params.hold_queue)
         return interrupt.interrupt(state, params.run_id, noted)
 
-    return await actor.command(params.command_id, decide)
+    return await actor.command(params.command_id, decide, what=what(params))
 
 
 HANDLERS: Final[Mapping[str, Any]] = {

@@ -12,6 +12,7 @@ from agent_ls.core.request import Answer as Said
 from agent_ls.core.request import Request
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
+from agent_ls.editor.handlers.fingerprint import what
 from agent_ls.editor.window import Window
 from agent_ls.wire import models
 from agent_ls.wire.encode import to_wire
@@ -27,7 +28,7 @@ async def answer(desk: Desk, window: Window, params: models.Respond) -> Answer:
     if isinstance(actor, Refusal):
         return _unknown(params.request_id)
     decide = partial(_respond, params=params, by=desk.person, where=window.client)
-    return await actor.command(params.command_id, decide)
+    return await actor.command(params.command_id, decide, what=what(params))
 
 
 async def preview(desk: Desk, window: Window, params: models.OfRequest) -> Answer:

@@ -80,7 +80,7 @@ def test_an_open_call_is_never_sent_without_a_result() -> None:
 def test_a_broken_off_answer_is_sent_as_such_and_claims_no_reason(outcome: AttemptFact) -> None:
     world = World()
     run = world.say("one")
-    world.commit(end(world.state, run, outcome, said=[(0, "half an ans")], at="t"))
+    world.commit(end(world.state, run, outcome, said=[(0, TextPart("half an ans"))], at="t"))
     world.say("two")
     cut = AssistantTurn((TextPart("half an ans"), TextPart("(this answer was cut off here)")))
     assert sent(world) == (person("one"), cut, person("two"))

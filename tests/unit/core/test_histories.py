@@ -165,7 +165,7 @@ class Histories(RuleBasedStateMachine):
                 for item_id in runnable.item_ids:
                     self.begin(self.state.items[item_id])
             case End() as end if self.asking is None and not self.running:
-                said = [(0, "so far")]
+                said = [(0, TextPart("so far"))]
                 self.decide(step.end(self.state, end.run_id, end.outcome, said=said, at=self.world.now()))
             case _:
                 pass
@@ -226,7 +226,12 @@ class Histories(RuleBasedStateMachine):
             error = Notice(code="rate_limited", message="later")
             self.decide(
                 step.end(
-                    self.state, asked.run_id, AttemptFact.FAILED, said=[(0, text)], error=error, at=self.world.now()
+                    self.state,
+                    asked.run_id,
+                    AttemptFact.FAILED,
+                    said=[(0, TextPart(text))],
+                    error=error,
+                    at=self.world.now(),
                 )
             )
 

@@ -4,6 +4,7 @@ from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.interrupt import interrupt
 from agent_ls.core.items import CallState, Interruption, ItemKind, ItemStatus, ResultStatus, ToolResult
+from agent_ls.core.messages import TextPart
 from agent_ls.core.owed import End, owed
 from agent_ls.core.projection import ConversationStatus
 from agent_ls.core.request import RequestStatus
@@ -41,7 +42,7 @@ def test_what_still_ran_is_closed_with_a_result_that_claims_nothing() -> None:
     (running,) = world.reply((ALLOW, call()))
     world.commit(move_item(world.state, running.id, "started", at="t"))  # type: ignore[arg-type]
     world.commit(interrupt(world.state, run, stop()))
-    world.commit(end(world.state, run, AttemptFact.INTERRUPTED, said=[(0, "so far")], at="t"))
+    world.commit(end(world.state, run, AttemptFact.INTERRUPTED, said=[(0, TextPart("so far"))], at="t"))
     closed = world.state.items[running.id]
     assert closed.call.result is not None
     assert (closed.call.result.status, closed.status) == (ResultStatus.UNKNOWN, ItemStatus.FAILED)

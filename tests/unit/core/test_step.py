@@ -163,7 +163,7 @@ def test_another_call_in_between_starts_the_count_again(other: tuple) -> None:
 
 def test_text_on_the_screen_stays_when_the_answer_breaks_off() -> None:
     world, _ = started()
-    said = [(0, "half an ans"), (1, "  ")]
+    said = [(0, TextPart("half an ans")), (1, TextPart("  "))]
     error = Notice(code="rate_limited", message="later", hint="wait")
     world.commit(end(world.state, "c1.r1", AttemptFact.FAILED, said=said, error=error, at="t"))
     kept: list[Item] = [item for item in world.state.items.values() if item.kind is not ItemKind.USER_MESSAGE]
