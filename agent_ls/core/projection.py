@@ -108,7 +108,9 @@ class ConversationState:
         return found[::-1]
 
     def status(self) -> ConversationStatus:
-        return status_of(self.active, queued=len(self.queued), pending=len(self.pending))
+        run = self.active
+        stopping = run is not None and run.interrupt is not None
+        return status_of(active=run is not None, stopping=stopping, queued=len(self.queued), pending=len(self.pending))
 
     def _apply_run(self, run: Run) -> None:
         self.runs[run.id] = run
@@ -143,11 +145,11 @@ class ConversationState:
             self.cwd = cwd
 
 
-def status_of(active: Run | None, *, queued: int, pending: int) -> ConversationStatus:
-    """What a window shows: derived, never stored."""
-    if active is None:
+def status_of(*, active: bool, stopping: bool, queued: int, pending: int) -> ConversationStatus:
+    """What a window shows: derived, never stored. From counts, as a list knows no more."""
+    if not active:
         return ConversationStatus.QUEUED if queued else ConversationStatus.IDLE
-    if active.interrupt is not None:
+    if stopping:
         return ConversationStatus.STOPPING
     return ConversationStatus.WAITING if pending else ConversationStatus.RUNNING
 

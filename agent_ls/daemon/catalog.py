@@ -4,8 +4,9 @@ Owns which wire serves which kind, one live model per provider, and fetching key
 configured (config) nor any wire (adapters.models).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final
 
 from anyio import to_thread
 
@@ -18,7 +19,7 @@ from agent_ls.adapters.models.openai_responses import OpenAIResponsesModel
 from agent_ls.adapters.models.pricing import PricedModel
 from agent_ls.adapters.models.wire import WireModel
 from agent_ls.config.providers import Provider
-from agent_ls.config.secret import CommandKey, EnvironmentKey, Keys, Secret
+from agent_ls.config.secret import CommandKey, EnvironmentKey, Keys, KeySource, Secret
 from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Refusal
@@ -92,41 +93,33 @@ class Providers:
             local_first_byte_s=self._settings.first_byte_timeout_s(provider) if local else http.first_byte_timeout_s,
             idle_s=http.idle_timeout_s,
         )
-        keyed = KeyedModel(self._keys, provider)
-        model = keyed.around(
-            wire(
-                name=provider.name,
-                base_url=provider.base_url,
-                api_key=keyed.key if provider.key is not None else None,
-                key_source=_source(provider),
-                headers=provider.headers,
-                http=limits,
-            )
+        served = partial(
+            wire,
+            name=provider.name,
+            base_url=provider.base_url,
+            key_source=_source(provider),
+            headers=provider.headers,
+            http=limits,
         )
+        model = KeyedModel(self._keys, provider.key, served)
         return model if local else PricedModel(model, base_url=provider.base_url)
 
 
 class KeyedModel:
     """Fetches the key before each call, off the loop when a program has to print it."""
 
-    def __init__(self, keys: Keys, provider: Provider) -> None:
+    def __init__(self, keys: Keys, source: KeySource | None, wire: Callable[..., WireModel]) -> None:
+        """`wire` makes the model, given where it gets its key from."""
         self._keys = keys
-        self._source = provider.key
+        self._source = source
         self._fetched: Secret | None = None
-        self._inner: Any = None
-
-    def around(self, inner: Model) -> "KeyedModel":
-        self._inner = inner
-        return self
-
-    def key(self) -> str | None:
-        return None if self._fetched is None else self._fetched.reveal()
+        self._inner = wire(api_key=None if source is None else self._key)
 
     async def call(self, request: ModelRequest, emit: Emit) -> Reply | Failure:
         trouble = await self._fetch()
         if trouble is not None:
             return trouble
-        outcome: Reply | Failure = await self._inner.call(request, emit)
+        outcome = await self._inner.call(request, emit)
         if isinstance(outcome, Failure) and outcome.cause is Cause.UNAUTHORIZED:
             self._keys.forget(self._source)
         return outcome
@@ -136,11 +129,13 @@ class KeyedModel:
 
     async def models(self) -> Sequence[str] | Failure:
         trouble = await self._fetch()
-        offered: Sequence[str] | Failure = trouble or await self._inner.models()
-        return offered
+        return trouble or await self._inner.models()
 
     async def close(self) -> None:
         await self._inner.close()
+
+    def _key(self) -> str | None:
+        return None if self._fetched is None else self._fetched.reveal()
 
     async def _fetch(self) -> Failure | None:
         if self._source is None:
@@ -150,7 +145,6 @@ class KeyedModel:
         else:
             found = self._keys.get(self._source)
         if isinstance(found, Failure):
-            # Local servers take any key; whether one is needed is the server's to say.
             return found
         self._fetched = found
         return None
