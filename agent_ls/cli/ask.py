@@ -18,6 +18,7 @@ from agent_ls.cli.places import command_id, path_uri
 from agent_ls.cli.screen import Screen
 from agent_ls.cli.terminal import aside, complain, is_terminal, put_json
 from agent_ls.cli.usage import Verbs
+from agent_ls.cli.which import named
 
 Json = dict[str, Any]
 DONE, FAILED, WAITS, INTERRUPTED = 0, 1, 2, 130
@@ -48,10 +49,11 @@ def run_ask(options: argparse.Namespace) -> int:
         return FAILED
     with Stop() as stop:
         client = Client.connect(start=True)
-        follower = Follower(client, options.conversation or "", connect=lambda: Client.connect(start=True))
+        follower = Follower(client, "", connect=lambda: Client.connect(start=True))
         try:
             if options.conversation:
-                _change(client, options)
+                follower.conversation_id = named(client, options.conversation)
+                _change(client, follower.conversation_id, options)
             else:
                 follower.conversation_id = create(client, options)
             follower.attach()
@@ -156,7 +158,7 @@ class Followed:
         self._active = entity["status"] in {"starting", "running", "finalizing"}
         code = _ENDS.get(entity["status"])
         error = entity.get("error")
-        if code == FAILED and error:
+        if code == FAILED and error and not self._screen.failed:
             self._screen.end_line()
             complain(str(error.get("message", "The run failed.")), str(error.get("hint", "")))
         return code
@@ -171,7 +173,7 @@ class Followed:
     def _waits(self) -> int:
         self._screen.end_line()
         numbers = ", ".join(f"#{number}" for number in sorted(self._pending.values()))
-        aside(f"Waiting for your answer to {numbers}. The run goes on after it, with or without this command.")
+        aside(f"Waiting for your answer to {numbers}. The run goes on after it; this terminal is not needed for that.")
         return WAITS
 
 
@@ -222,9 +224,9 @@ def _message(words: list[str]) -> str:
     return sys.stdin.read()
 
 
-def _change(client: Client, options: argparse.Namespace) -> None:
+def _change(client: Client, conversation_id: str, options: argparse.Namespace) -> None:
     if changed := chosen(options):
-        params = {"commandId": command_id(), "conversationId": options.conversation, **changed}
+        params = {"commandId": command_id(), "conversationId": conversation_id, **changed}
         client.call("agent/conversation/update", params)
 
 
@@ -232,8 +234,7 @@ def _run_to_stop(client: Client, given: str | None) -> str:
     """A run as it is; the active run of a conversation; or the only conversation that is active."""
     if given and "." in given:
         return given
-    if given is None:
-        given = _only_active(client)
+    given = named(client, given) if given else _only_active(client)
     snapshot = client.call("agent/conversation/attach", {"conversationId": given, "backfill": {"items": 1}})
     for run in snapshot.get("queue", []):
         if run["status"] in {"starting", "running", "finalizing"}:

@@ -6,6 +6,7 @@ objects, prints nothing, asks nothing.
 
 from typing import Any
 
+from agent_ls.cli.cells import untabbed, wrap
 from agent_ls.cli.places import short_path, uri_path
 from agent_ls.cli.render import diff
 from agent_ls.cli.terminal import Style
@@ -14,17 +15,21 @@ from agent_ls.core.display import escaped, one_line, warning
 Json = dict[str, Any]
 
 
-def card(request: Json, style: Style, *, answers: bool = True) -> list[str]:
-    """With `answers`, its last line says how to answer from a terminal."""
+def card(request: Json, style: Style, *, answers: bool = True, columns: int | None = None) -> list[str]:
+    """With `answers`, its last line says how to answer from a terminal; with `columns`, no row is wider."""
     edge = {part: style.paint(part, "yellow") for part in "╭│╰"}
     head = f"#{request.get('number')}  {_title(request)}"
     body = [f"{edge['│']} {line}".rstrip() for line in _body(request, style)]
     foot = _how_to_answer(request) if answers and _pending(request) else decided(request)
-    return [
+    lines = [
         f"{edge['╭']} {style.paint(head, 'bold', 'yellow')}",
         *body,
         f"{edge['╰']} {style.dim(foot)}".rstrip(),
     ]
+    if columns is None:
+        return lines
+    # A row that the terminal breaks would begin without the edge, as if it did not belong to the card.
+    return [row for line in lines for row in wrap(untabbed(line), columns, f"{edge['│']} ")]
 
 
 def decided(request: Json) -> str:
@@ -68,7 +73,7 @@ def _command(shown: Json, style: Style) -> list[str]:
 
 def _edit(request: Json, shown: Json, style: Style) -> list[str]:
     """The path where the title does not say it whole."""
-    path = short_path(str(shown.get("path") or uri_path(str(shown.get("uri", "")))))
+    path = short_path(uri_path(str(shown.get("uri") or shown.get("path") or "")))
     said = str(request.get("title", "")).endswith(f" {path}")
     where = [] if said else [style.dim(one_line(path, 1000))]
     text = str(shown.get("diff", ""))

@@ -143,7 +143,8 @@ def _holder_pid() -> int | None:
 def _described(status: Json) -> list[str]:
     style = style_of(sys.stdout)
     rows = [("daemon", f"pid {status['pid']}, version {status['version']}, up {_duration(status['uptimeS'])}")]
-    for name in ("connections", "runs", "requests", "effects", "drain"):
+    rows.append(("connections", f"{(status.get('connections') or {}).get('count', 1)} with this one"))
+    for name in ("runs", "requests", "effects", "drain"):
         if status.get(name) is not None:
             rows.append((name, one_line(_told(status[name]))))
     rows += [("ledger", _ledger(status.get("ledger") or {})), ("state", paths.state_dir())]

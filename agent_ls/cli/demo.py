@@ -24,7 +24,7 @@ _ENDED: Final = frozenset({"completed", "failed", "interrupted", "cancelled"})
 _PATIENCE_S: Final = 30.0
 
 NEXT: Final = """\
-export OPENAI_API_KEY=…               or OPENROUTER_API_KEY, or start Ollama, LM Studio, llama.cpp
+export ANTHROPIC_API_KEY=…            or OPENAI_API_KEY, OPENROUTER_API_KEY; or start Ollama, LM Studio, llama.cpp
 agent-ls doctor                       what was found, and what is missing
 agent-ls ask "Explain this folder"    from any folder; agent-ls pending, approve, attach beside it
 agent-ls connect                      what your editor runs as its language server"""

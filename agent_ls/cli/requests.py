@@ -13,7 +13,7 @@ from agent_ls.cli.answers import answers_to
 from agent_ls.cli.cards import card
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.places import command_id
-from agent_ls.cli.terminal import aside, ask_yes, complain, put, put_json, style_of
+from agent_ls.cli.terminal import aside, ask_yes, columns_of, complain, put, put_json, style_of
 from agent_ls.cli.usage import Verbs
 
 Json = dict[str, Any]
@@ -46,7 +46,7 @@ def run_pending(options: argparse.Namespace) -> int:
     if not requests:
         put("Nothing waits for you.")
     for request in requests:
-        put("\n".join(card(request, style_of(sys.stdout))))
+        put("\n".join(card(request, style_of(sys.stdout), columns=columns_of(sys.stdout))))
     shown.remember(requests)
     return 0
 
@@ -58,7 +58,7 @@ def run_show(options: argparse.Namespace) -> int:
             preview = client.call("agent/request/preview", {"requestId": request["id"]})
             put_json({"request": request, "preview": preview})
         else:
-            put("\n".join(card(request, style_of(sys.stdout))))
+            put("\n".join(card(request, style_of(sys.stdout), columns=columns_of(sys.stdout))))
     shown.remember([request])
     return 0
 
@@ -113,7 +113,7 @@ def _find(client: Client, number: int) -> Json:
 def _look(request: Json) -> str | None:
     """Shows the card and asks, since it was not shown in a terminal before."""
     number = request["number"]
-    aside("\n".join(card(request, style_of(sys.stderr), answers=False)))
+    aside("\n".join(card(request, style_of(sys.stderr), answers=False, columns=columns_of(sys.stderr))))
     said = ask_yes(f"Allow #{number}?")
     if said is None:
         complain(

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from agent_ls.cli import cards, render
 from agent_ls.cli.outputs import Outputs
-from agent_ls.cli.terminal import is_terminal, prose, style_of
+from agent_ls.cli.terminal import columns_of, is_terminal, prose, style_of
 
 Json = dict[str, Any]
 _SETTLED = frozenset({"finished", "denied", "not_run"})
@@ -34,6 +34,8 @@ class Screen:
         self._shown: set[str] = set()
         self._cards: dict[str, str] = {}
         self._open_line = False
+        # Whether an error stands on it already.
+        self.failed = False
         # Where nobody watches, the end of an output with its call is enough.
         self._outputs = Outputs(self._style) if is_terminal(activity) else None
 
@@ -98,6 +100,7 @@ class Screen:
             self._call(item_id, item)
         elif not (self._run_id and kind in {"user_message", "reasoning"}):
             self._shown.add(item_id)
+            self.failed |= kind == "error"
             lines = render.item(item, self._style)
             self.line(["", *lines] if kind == "user_message" else lines)
 
@@ -120,7 +123,8 @@ class Screen:
         known = request["id"] in self._cards
         self._cards[request["id"]] = state
         if request.get("status") == "pending":
-            self.line(["", *cards.card(request, self._style, answers=self._hints)])
+            columns = columns_of(self._activity)
+            self.line(["", *cards.card(request, self._style, answers=self._hints, columns=columns)])
         elif known:
             self.line([self._style.dim(f"#{request.get('number')} {cards.decided(request)}")])
 

@@ -69,6 +69,11 @@ def width() -> int:
     return max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
 
 
+def columns_of(stream: TextIO) -> int | None:
+    """The width of a terminal; None where lines have no end."""
+    return max(20, shutil.get_terminal_size().columns) if is_terminal(stream) else None
+
+
 def prose(text: str) -> str:
     """What a model says. Signs that hide or reorder are shown by name, those of ordinary typography stay."""
     shown = named(text)

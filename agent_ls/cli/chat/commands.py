@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from agent_ls.cli.answers import answers_to
+from agent_ls.cli.cells import untabbed, wrap
 from agent_ls.cli.chat import listings
 from agent_ls.cli.chat.asking import scopes
 from agent_ls.cli.chat.talk import Leave, Talk
@@ -203,7 +204,9 @@ class Commands:
 
     def _tell(self, lines: list[str], otherwise: str) -> None:
         if lines:
-            self._talk.transcript.put(lines, kind="told")
+            columns = self._talk.transcript.columns
+            rows = [row for line in lines for row in wrap(untabbed(line), columns, listings.hang(columns))]
+            self._talk.transcript.put(rows, kind="told")
         else:
             self._say(otherwise)
 
@@ -224,17 +227,17 @@ COMMANDS: Final = {
     for command in (
         Command("allow", "[N] [conversation]", "allow what was shown: y, or c for this conversation", Commands.allow),
         Command("deny", "[N] [why]", "refuse it; the agent is told why: n", Commands.deny),
-        Command("answer", "[N] TEXT", "answer a question, by words or the number of a choice", Commands.answer),
+        Command("answer", "[N] TEXT", "answer a question: words, or a choice's number", Commands.answer),
         Command("show", "[N]", "the card of a request again", Commands.show),
         Command("stop", "", "stop the run: Ctrl-C", Commands.stop),
         Command("steer", "TEXT", "say something to the run that goes on", Commands.steer),
-        Command("queue", "[remove N]", "messages that wait for the run to end; clear, hold, go", Commands.queue),
+        Command("queue", "[remove N]", "what waits for the run to end; clear, hold, go", Commands.queue),
         Command("model", "[NAME]", "the models there are, or another one from now on", Commands.model),
         Command("mode", "[MODE]", "ask, edits (edits need no question), plan, auto", Commands.mode),
         Command("new", "", "a new conversation in this folder", Commands.new),
         Command("conversations", "", "what there is", Commands.conversations),
         Command("attach", "ID", "go on in another conversation", Commands.attach),
-        Command("export", "[FILE]", "write the conversation to a file, Markdown or .jsonl", Commands.export),
+        Command("export", "[FILE]", "the conversation as a file: Markdown or .jsonl", Commands.export),
         Command("help", "", "this", Commands.help),
         Command("quit", "", "leave: Ctrl-D; a run goes on", Commands.leave),
     )

@@ -13,11 +13,12 @@ from agent_ls.cli.terminal import Style
 from agent_ls.core.display import one_line
 
 Json = dict[str, Any]
+_NAMES: Final = 26
 _KEYS: Final = (
     ("Alt-Enter", "a new line; so does a backslash before Enter"),
-    ("Tab", "completes /commands and @files; an @file goes with the message"),
+    ("Tab", "completes /commands and @files, which go along"),
     ("Up  Down", "messages of before"),
-    ("Ctrl-C", "stops the run; once more leaves, and the run goes on"),
+    ("Ctrl-C", "stops the run; once more leaves, it goes on"),
 )
 
 
@@ -36,6 +37,11 @@ def commands(known: Iterable[Named], style: Style) -> list[str]:
 
 def keys(style: Style) -> list[str]:
     return [_row(key, told, style) for key, told in _KEYS]
+
+
+def hang(columns: int) -> str:
+    """Before the second row of a line that is too long: under what it says, where there is room for that."""
+    return " " * (_NAMES + 2 if columns >= 2 * _NAMES else 4)
 
 
 def conversations(found: Sequence[Json], here: str, style: Style) -> list[str]:
@@ -73,4 +79,4 @@ def write_new(path: str, exported: Json) -> None:
 
 
 def _row(name: str, told: str, style: Style) -> str:
-    return f"  {style.paint(name.strip().ljust(26), 'cyan')}{style.dim(told)}"
+    return f"  {style.paint(name.strip().ljust(_NAMES), 'cyan')}{style.dim(told)}"

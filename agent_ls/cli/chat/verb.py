@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from agent_ls.cli.ask import chosen
 from agent_ls.cli.terminal import is_terminal, put, style_of
 from agent_ls.cli.usage import Verbs
+from agent_ls.cli.which import named
 
 if TYPE_CHECKING:
     from agent_ls.cli.chat.talk import Talk
@@ -70,7 +71,7 @@ def _open(talk: "Talk", options: argparse.Namespace) -> None:
     talk.link.open()
     try:
         if options.conversation:
-            talk.enter(options.conversation)
+            talk.enter(named(talk.link.client, options.conversation) if talk.link.client else options.conversation)
             if talk.chosen:
                 talk.update(**talk.chosen)
         else:

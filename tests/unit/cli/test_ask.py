@@ -137,6 +137,19 @@ def test_a_failed_run_says_why_and_exits_with_1(command_line: CommandLine, daemo
     assert said.err == "agent-ls: The key was refused.\n  Look at OPENAI_API_KEY.\n"
 
 
+def test_an_error_that_the_conversation_shows_is_not_said_twice(command_line: CommandLine, daemon: Start) -> None:
+    error = {"code": "unauthorized", "message": "The key was refused.", "hint": "Look at OPENAI_API_KEY."}
+    item = {"id": "e", "runId": RUN, "kind": "error", "status": "completed", "payload": error}
+    daemon(
+        Story(
+            ("event", {"seq": 3, "at": "t", "kind": "item", "fact": "added", "entity": item}),
+            ("event", run_event(4, "failed", error=error)),
+        ).answers()
+    )
+    said = command_line("ask", "hi")
+    assert (said.code, said.out, said.err) == (1, "", "! The key was refused.\n  Look at OPENAI_API_KEY.\n")
+
+
 def test_json_is_one_notification_a_line(command_line: CommandLine, daemon: Start) -> None:
     events = [run_event(2, "running"), run_event(3, "completed")]
     part = stream("m", delta="x")

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from agent_ls.cli.cards import card
+from agent_ls.cli.terminal import PLAIN
 from tests.unit.cli.conftest import CommandLine, Start
 from tests.unit.cli.fake_daemon import Link, Refusal
 
@@ -37,6 +39,23 @@ def test_pending_shows_the_whole_card(command_line: CommandLine, daemon: Start) 
     daemon({"agent/request/list": {"requests": [REQUEST]}})
     said = command_line("pending")
     assert (said.code, said.out, said.err) == (0, CARD, "")
+
+
+def test_a_change_says_whole_where_it_is_from_outside_its_folder(command_line: CommandLine, daemon: Start) -> None:
+    edit = {"type": "edit", "path": "a.py", "uri": "file:///w/a.py", "diff": "@@ -1 +1 @@\n-a\n+b\n"}
+    daemon({"agent/request/list": {"requests": [{**REQUEST, "title": "Edit a.py", "card": edit}]}})
+    assert command_line("pending").out.splitlines()[:3] == ["╭ #7  Edit a.py", "│ /w/a.py", "│ @@ -1 +1 @@"]
+
+
+def test_a_card_keeps_its_edge_in_a_narrow_terminal() -> None:
+    request = {**REQUEST, "card": {"type": "command", "command": "echo " + "word " * 12 + "end", "cwd": "/w"}}
+    assert card(request, PLAIN, answers=False, columns=40) == [
+        "╭ #7  Run a command",
+        "│ $ echo word word word word word word",
+        "│ word word word word word word end",
+        "│ in /w",
+        "╰",
+    ]
 
 
 def test_pending_as_json_is_an_object(command_line: CommandLine, daemon: Start) -> None:

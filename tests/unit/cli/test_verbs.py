@@ -1,6 +1,7 @@
 """Lists for people and for scripts, usage errors, and what a verb must not import."""
 
 import json
+import os
 import subprocess
 import sys
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.cli.conftest import CommandLine, Start
-from tests.unit.cli.fake_daemon import Link
+from tests.unit.cli.fake_daemon import FakeDaemon, Link
 
 Json = dict[str, Any]
 SUMMARY: Json = {
@@ -60,7 +61,7 @@ def test_status_for_a_person_counts(command_line: CommandLine, daemon: Start) ->
     lines = command_line("status").out.splitlines()
     assert lines[:-1] == [
         "daemon       pid 1, version 0.1.0, up 1 h 6 min",
-        "connections  2 windows",
+        "connections  2 with this one",
         "runs         0 active",
         "requests     3 pending",
         "effects      0 owed",
@@ -75,6 +76,41 @@ def test_conversations_are_aligned_and_readable(command_line: CommandLine, daemo
         "c1    waiting (1)  /srv/my work  Mend the greeting\n"
         "c234  idle (1)     /srv/my work  Mend the greeting\n"
     )
+
+
+LISTED: Json = {
+    "conversations": [
+        {**SUMMARY, "id": "c2345", "workspace": "file:///elsewhere"},
+        {**SUMMARY, "id": "c1234", "workspace": "file://" + os.getcwd()},
+        {**SUMMARY, "id": "c1299", "workspace": "file:///elsewhere"},
+    ]
+}
+
+
+def exported(fake: FakeDaemon) -> list[str]:
+    return [params["conversationId"] for params in fake.sent("agent/conversation/export")]
+
+
+def test_the_beginning_of_an_id_is_enough_where_only_one_begins_so(command_line: CommandLine, daemon: Start) -> None:
+    fake = daemon({"agent/conversation/list": LISTED, "agent/conversation/export": {"text": "x"}})
+    assert (command_line("export", "c2").code, exported(fake)) == (0, ["c2345"])
+    said = command_line("export", "c12")
+    assert (said.code, exported(fake)) == (1, ["c2345"])
+    assert said.err == "agent-ls: 2 conversations begin with `c12`.\n  Say more of it: c1234, c1299\n"
+
+
+def test_an_id_that_begins_none_is_left_to_the_daemon_to_refuse(command_line: CommandLine, daemon: Start) -> None:
+    fake = daemon({"agent/conversation/list": LISTED, "agent/conversation/export": {"text": "x"}})
+    assert (command_line("export", "zz").code, exported(fake)) == (0, ["zz"])
+
+
+def test_without_an_id_it_is_the_newest_conversation_of_this_folder(command_line: CommandLine, daemon: Start) -> None:
+    fake = daemon({"agent/conversation/list": LISTED, "agent/conversation/export": {"text": "x"}})
+    assert (command_line("export").code, exported(fake)) == (0, ["c1234"])
+    fake.answers["agent/conversation/list"] = {"conversations": []}
+    said = command_line("export")
+    assert (said.code, exported(fake)) == (1, ["c1234"])
+    assert said.err.splitlines()[0] == "agent-ls: There is no conversation in this folder yet."
 
 
 def test_a_long_list_is_read_to_its_end(command_line: CommandLine, daemon: Start) -> None:

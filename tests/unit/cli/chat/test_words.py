@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_ls.cli.cells import PAINT, clip, width, wrap
-from agent_ls.cli.chat import complete, history
+from agent_ls.cli.chat import complete, history, listings
+from agent_ls.cli.chat.commands import COMMANDS
 from agent_ls.cli.chat.content import blocks
 from agent_ls.cli.chat.markdown import Markdown
 from agent_ls.cli.places import path_uri
@@ -19,6 +20,11 @@ WORDS = {"/mode": ("ask", "auto"), "/model": (), "/new": ()}
 painted = st.lists(st.sampled_from(["a", "bc", " ", "語", "é", "\x1b[1m", "\x1b[31m", "\x1b[0m"]), max_size=40).map(
     "".join
 )
+
+
+def test_each_line_of_the_help_fits_in_80_columns() -> None:
+    lines = [*listings.commands(COMMANDS.values(), PLAIN), *listings.keys(PLAIN)]
+    assert [line for line in lines if width(line) > 79] == []
 
 
 @settings(deadline=None)
