@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from agent_ls.adapters.ledger import instances
 from agent_ls.adapters.ledger.places import key_conflict, newest_text
 from agent_ls.adapters.ledger.plan import (
+    TAKEN_UP,
     Prepared,
     Standing,
     highest_number,
@@ -60,7 +61,7 @@ def claim(db: Connection, conversation_id: str, owner: str) -> int:
     # Whoever claims takes up what is owed there.
     db.execute(
         "UPDATE effect SET attempts = attempts + 1, last_error = ? WHERE conversation_id = ?",
-        (_TAKEN_UP, conversation_id),
+        (TAKEN_UP, conversation_id),
     )
     return epoch
 
@@ -148,8 +149,6 @@ def _write_effects(db: Connection, commit: Commit) -> None:
     if commit.settled:
         db.executemany("DELETE FROM effect WHERE effect_id = ?", [(done,) for done in commit.settled])
 
-
-_TAKEN_UP = "The daemon that worked on it ended before it was done."
 
 _STANDING = """SELECT
     (SELECT owner FROM claim WHERE conversation_id = :id),

@@ -166,5 +166,5 @@ async def test_status_counts_what_there_is(ledger: Ledger) -> None:
     await begun(ledger, "c2")
     await append(ledger, commit(run(), request()))
     status = await ledger.status()
-    assert (status.events, status.schema, status.writable, status.error) == (4, 1, True, None)
+    assert (status.events, status.schema > 0, status.writable, status.error) == (4, True, True, None)
     assert (status.details["conversations"], status.details["pendingRequests"]) == (2, 1)

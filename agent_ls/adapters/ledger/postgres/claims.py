@@ -1,14 +1,14 @@
-"""Who may write: leases of daemons, claims on conversations, instances; and the deletion of a conversation.
+"""Who may write: claims on conversations; and the deletion of one.
 
 Owns the SQL and the rule when a claim may be taken from its owner. The database's clock alone says whether a lease has
-ended. Does not own when a lease is renewed (ledger.py).
+ended. Does not own leases (instances.py).
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 from agent_ls.adapters.ledger.places import held_elsewhere
-from agent_ls.adapters.ledger.plan import receipt_row
+from agent_ls.adapters.ledger.plan import TAKEN_UP, receipt_row
 from agent_ls.adapters.ledger.postgres.links import Connection
 from agent_ls.core.errors import Refusal
 from agent_ls.ports.ledger import Receipt
@@ -40,7 +40,14 @@ async def claim(db: Connection, conversation_id: str, owner: str) -> Claimed | R
             conversation_id,
             owner,
         )
+        await db.execute(_RECORD, owner, epoch)
+        await db.execute(_TAKE_UP, conversation_id, TAKEN_UP)
     return Claimed(int(epoch), reclaimed=other)
+
+
+async def owner(db: Connection, conversation_id: str) -> str | None:
+    found: str | None = await db.fetchval(_OWNER, conversation_id)
+    return found
 
 
 async def release(db: Connection, conversation_id: str, owner: str) -> None:
@@ -48,40 +55,6 @@ async def release(db: Connection, conversation_id: str, owner: str) -> None:
     await db.execute(
         "UPDATE conversation SET owner = NULL WHERE conversation_id = $1 AND owner = $2", conversation_id, owner
     )
-
-
-async def renew(db: Connection, boot_id: str, ttl_s: float) -> None:
-    await db.execute(_RENEW, boot_id, ttl_s)
-
-
-async def begin(db: Connection, boot_id: str, *, instance_id: str, at: str, ttl_s: float) -> None:
-    """The daemon's lease and its entry among the instances.
-
-    An instance is one state directory, whose lock only one daemon holds: earlier boots of it are provably gone.
-    """
-    async with db.transaction():
-        await db.execute(
-            "DELETE FROM lease WHERE boot_id <> $1 AND boot_id IN"
-            " (SELECT boot_id FROM instance WHERE instance_id = $2)",
-            boot_id,
-            instance_id,
-        )
-        await db.execute(
-            "INSERT INTO instance (boot_id, instance_id, started_at) VALUES ($1, $2, $3) ON CONFLICT (boot_id)"
-            " DO UPDATE SET started_at = excluded.started_at, ended_at = NULL",
-            boot_id,
-            instance_id,
-            at,
-        )
-        await db.execute(_RENEW, boot_id, ttl_s)
-
-
-async def end(db: Connection, boot_id: str, at: str) -> None:
-    """A daemon that ends properly gives back at once what it holds."""
-    async with db.transaction():
-        await db.execute("UPDATE conversation SET owner = NULL WHERE owner = $1", boot_id)
-        await db.execute("DELETE FROM lease WHERE boot_id = $1", boot_id)
-        await db.execute("UPDATE instance SET ended_at = $2 WHERE boot_id = $1", boot_id, at)
 
 
 async def delete(db: Connection, receipt: Receipt, at: str) -> bool:
@@ -104,9 +77,14 @@ async def delete(db: Connection, receipt: Receipt, at: str) -> bool:
 
 _LEFT: Final = "SELECT extract(epoch FROM expires_at - clock_timestamp()) FROM lease WHERE boot_id = $1"
 
-_RENEW: Final = """INSERT INTO lease (boot_id, expires_at)
-    VALUES ($1, clock_timestamp() + make_interval(secs => $2))
-    ON CONFLICT (boot_id) DO UPDATE SET expires_at = excluded.expires_at"""
+_OWNER: Final = """SELECT c.owner FROM conversation c JOIN lease l ON l.boot_id = c.owner
+    WHERE c.conversation_id = $1 AND l.expires_at > clock_timestamp()"""
+
+# Whoever claims takes up what is owed there.
+_TAKE_UP: Final = "UPDATE effect SET attempts = attempts + 1, last_error = $2 WHERE conversation_id = $1"
+
+_RECORD: Final = """UPDATE instance SET epoch_first = least(epoch_first, $2), epoch_last = greatest(epoch_last, $2)
+    WHERE boot_id = $1"""
 
 _BURY: Final = """UPDATE conversation SET owner = NULL, seq = 0, updated = '', workspace = NULL, title = NULL,
     archived = NULL, text_ord = -1, text = '', deleted_at = $2 WHERE conversation_id = $1"""

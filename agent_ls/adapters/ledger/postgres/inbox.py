@@ -5,22 +5,11 @@ nor decided twice. Does not own who looks when (a hint comes with `changes`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from agent_ls.adapters.ledger import codec
 from agent_ls.adapters.ledger.postgres.links import Connection
 from agent_ls.adapters.ledger.postgres.statements import CHANNEL
-
-
-@dataclass(frozen=True)
-class Handed:
-    """A command on its way to the owner of its conversation."""
-
-    command_id: str
-    conversation_id: str
-    payload: dict[str, Any]
-    at: str
+from agent_ls.ports.shared import Handed
 
 
 async def put(db: Connection, handed: Handed, boot_id: str) -> bool:

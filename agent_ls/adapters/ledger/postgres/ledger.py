@@ -11,9 +11,8 @@ from hashlib import sha256
 from typing import Any, Final, Self, TypeVar
 
 from agent_ls.adapters.ledger.plan import prepare
-from agent_ls.adapters.ledger.postgres import claims, inbox, reads
+from agent_ls.adapters.ledger.postgres import claims, inbox, instances, reads
 from agent_ls.adapters.ledger.postgres.changes import listen
-from agent_ls.adapters.ledger.postgres.inbox import Handed
 from agent_ls.adapters.ledger.postgres.links import Connection, Links, Server, end
 from agent_ls.adapters.ledger.postgres.partials import Partials
 from agent_ls.adapters.ledger.postgres.schema import MIGRATIONS, Migration, migrate
@@ -24,6 +23,7 @@ from agent_ls.core.errors import Refusal
 from agent_ls.core.events import AnyEntity, Event
 from agent_ls.core.request import Request
 from agent_ls.ports.host import Clock
+from agent_ls.ports.instances import Instance
 from agent_ls.ports.ledger import (
     Commit,
     Committed,
@@ -35,6 +35,7 @@ from agent_ls.ports.ledger import (
     Snapshot,
     Summary,
 )
+from agent_ls.ports.shared import Handed
 
 T = TypeVar("T")
 
@@ -45,7 +46,7 @@ FLUSH_S: Final = 1.0
 
 
 class PostgresLedger:
-    """Implements ports.ledger.Ledger, and what only a shared ledger has: `changes`, the inbox, claims that can fail."""
+    """Implements ports.ledger.Ledger, ports.shared.Shared and ports.instances.Instances."""
 
     @classmethod
     async def open(
@@ -55,6 +56,8 @@ class PostgresLedger:
         clock: Clock,
         boot_id: str,
         instance_id: str | None = None,
+        version: str = "",
+        config: str = "",
         ttl_s: float = 30,
         limit_s: float = LIMIT_S,
         migrations: Sequence[Migration] = MIGRATIONS,
@@ -69,26 +72,35 @@ class PostgresLedger:
             connection = await server.connect()
             try:
                 schema = await migrate(connection, migrations)
-                instance = instance_id or boot_id
-                await claims.begin(connection, boot_id, instance_id=instance, at=clock.now(), ttl_s=ttl_s)
+                begun = Instance(boot_id=boot_id, version=version, config=config, started_at=clock.now())
+                await instances.begin(connection, instance_id or boot_id, begun, ttl_s=ttl_s)
             finally:
                 await end(connection, limit_s)
         except TROUBLE as error:
             raise ledger_error(error, server.place) from error
-        return cls(server, clock=clock, boot_id=boot_id, ttl_s=ttl_s, schema=schema)
+        ids = (boot_id, instance_id or boot_id)
+        return cls(server, clock=clock, ids=ids, ttl_s=ttl_s, schema=schema)
 
-    def __init__(self, server: Server, *, clock: Clock, boot_id: str, ttl_s: float, schema: int) -> None:
+    def __init__(self, server: Server, *, clock: Clock, ids: tuple[str, str], ttl_s: float, schema: int) -> None:
         self._server = server
         self._clock = clock
-        self._boot_id = boot_id
+        self._boot_id, self._instance_id = ids
         self._ttl_s = ttl_s
         self._schema = schema
         self._links = Links(server)
-        self._writer = Writer(server, boot_id)
+        self._writer = Writer(server, self._boot_id)
         self._partials = Partials(self._links)
         self._claimed = 0
         self._reclaimed = 0
+        self._ends_as: tuple[str | None, Sequence[str]] = (None, ())
         self._closed = False
+
+    def ends_as(self, mode: str, in_flight: Sequence[str]) -> None:
+        self._ends_as = (mode, in_flight)
+
+    async def instances(self, limit: int) -> tuple[str, Sequence[Instance]]:
+        """Of this state directory; others have their own record."""
+        return self._instance_id, await self._read(instances.newest, instance_id=self._instance_id, limit=limit)
 
     async def close(self) -> None:
         """Commits what waits and gives back every claim. A server that is away finds out by the lease."""
@@ -98,7 +110,9 @@ class PostgresLedger:
         await self._writer.close()
         try:
             await self._partials.flush()
-            await self._links.run(partial(claims.end, boot_id=self._boot_id, at=self._clock.now()))
+            mode, in_flight = self._ends_as
+            at = self._clock.now()
+            await self._links.run(partial(instances.end, boot_id=self._boot_id, at=at, mode=mode, in_flight=in_flight))
         except LedgerError as error:
             log.warning("the ledger could not be told of the end: %s", error.refusal.message)
         await self._links.close()
@@ -117,7 +131,7 @@ class PostgresLedger:
                 log.warning("waiting for the ledger: %s", error.refusal.code)
 
     async def renew(self) -> None:
-        await self._links.run(partial(claims.renew, boot_id=self._boot_id, ttl_s=self._ttl_s))
+        await self._links.run(partial(instances.renew, boot_id=self._boot_id, ttl_s=self._ttl_s))
 
     async def claim(self, conversation_id: str, owner: str) -> int | Refusal:
         claimed = await self._links.run(partial(claims.claim, conversation_id=conversation_id, owner=owner))
@@ -128,6 +142,9 @@ class PostgresLedger:
         else:
             self._claimed += 1
         return claimed.epoch
+
+    async def owner(self, conversation_id: str) -> str | None:
+        return await self._read(claims.owner, conversation_id=conversation_id)
 
     async def release(self, conversation_id: str, owner: str) -> None:
         await self._links.run(partial(claims.release, conversation_id=conversation_id, owner=owner))
@@ -204,15 +221,12 @@ class PostgresLedger:
         return await self._links.run(work)
 
     def changes(self) -> AsyncIterator[str | None]:
-        """Ids of conversations that other daemons have changed; None when any may have been. Never ends by itself."""
         return listen(self._server, self._boot_id, self._clock)
 
     async def hand_over(self, handed: Handed) -> bool:
-        """Leaves a command to the owner of its conversation. False if it is known: its receipt tells its answer."""
         return await self._links.run(partial(inbox.put, handed=handed, boot_id=self._boot_id))
 
     async def handed_over(self) -> Sequence[Handed]:
-        """Commands that others have left for this daemon to decide. Each stays until its receipt is committed."""
         return await self._links.run(partial(inbox.waiting, owner=self._boot_id))
 
     async def drop_handed(self, command_id: str) -> None:

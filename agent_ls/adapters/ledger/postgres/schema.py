@@ -68,8 +68,9 @@ _TABLES = Migration(
         "CREATE TABLE lease (boot_id TEXT PRIMARY KEY, expires_at TIMESTAMPTZ NOT NULL) WITH (fillfactor = 50)",
         """CREATE TABLE effect (
             effect_id TEXT PRIMARY KEY, conversation_id TEXT COLLATE "C" NOT NULL, type TEXT NOT NULL,
-            class TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, available_at TEXT, last_error TEXT,
+            class TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 1, available_at TEXT, last_error TEXT,
             position BIGINT GENERATED ALWAYS AS IDENTITY)""",
+        "CREATE INDEX effect_conversation ON effect (conversation_id)",
         "CREATE TABLE counter (last BIGINT NOT NULL) WITH (fillfactor = 50)",
         "INSERT INTO counter VALUES (0)",
         "CREATE TABLE blob (digest TEXT PRIMARY KEY, size BIGINT NOT NULL, bytes BYTEA NOT NULL)",
@@ -77,7 +78,9 @@ _TABLES = Migration(
             command_id TEXT PRIMARY KEY, conversation_id TEXT COLLATE "C" NOT NULL, payload TEXT NOT NULL,
             at TEXT NOT NULL, position BIGINT GENERATED ALWAYS AS IDENTITY)""",
         """CREATE TABLE instance (
-            boot_id TEXT PRIMARY KEY, instance_id TEXT NOT NULL, started_at TEXT NOT NULL, ended_at TEXT)""",
+            boot_id TEXT PRIMARY KEY, instance_id TEXT NOT NULL, version TEXT NOT NULL, config TEXT NOT NULL,
+            started_at TEXT NOT NULL, ended_at TEXT, mode TEXT, in_flight TEXT, epoch_first BIGINT, epoch_last BIGINT,
+            position BIGINT GENERATED ALWAYS AS IDENTITY)""",
         # Not in the write-ahead log: a crash of the server empties it, which text in flight is allowed to suffer.
         """CREATE UNLOGGED TABLE partial (
             conversation_id TEXT COLLATE "C" NOT NULL, item_id TEXT NOT NULL, text BYTEA NOT NULL,
