@@ -1,8 +1,8 @@
 """A configuration document as it was written: checked value by value, nothing filled in.
 
 Owns unknown keys, wrong values and their sentences. Does not own defaults (settings) nor where the document came from.
-A wrong value in [permissions] is a ConfigError; elsewhere it is left out and said. A misspelt key of [permissions]
-would drop rules in silence, so it is a `problem`: the daemon starts, nothing runs.
+A wrong value in [permissions] or of `ledger.url` is a ConfigError; elsewhere it is left out and said. A misspelt key of
+[permissions] would drop rules in silence, so it is a `problem`: the daemon starts, nothing runs.
 """
 
 from collections.abc import Mapping
@@ -26,6 +26,7 @@ SERVER_KEYS: Final = frozenset(
 
 
 NOT_WITHOUT_RULES: Final = "Correct it and start again; agent-ls does not run without your rules."
+NOT_ANOTHER_LEDGER: Final = "Correct it and start again; agent-ls does not keep conversations in another place."
 
 
 @dataclass(kw_only=True)
@@ -41,7 +42,7 @@ class Options:
 
 
 def read(document: Mapping[str, Any], path: str) -> Options:
-    """Raises ConfigError for a wrong value in [permissions]."""
+    """Raises ConfigError for a wrong value in [permissions] or of `ledger.url`."""
     options = Options(path=path)
     for key, value in document.items():
         if key in TOP:
@@ -95,6 +96,8 @@ def _check_rules(options: Options, texts: tuple[str, ...], verdict: Ruling) -> N
 def _wrong(options: Options, key: str, wrong: Wrong) -> None:
     if key.partition(".")[0] == "permissions":
         raise ConfigError(f"{options.path}: `{key}` should be {wrong.expected}. {NOT_WITHOUT_RULES}")
+    if key == "ledger.url":
+        raise ConfigError(f"{options.path}: `{key}` should be {wrong.expected}. {NOT_ANOTHER_LEDGER}")
     options.warnings.append(f"{options.path}: `{key}` should be {wrong.expected}; the default is used instead.")
 
 

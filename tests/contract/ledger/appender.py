@@ -5,11 +5,12 @@ from pathlib import Path
 
 import anyio
 
-from tests.contract.ledger.make import SqliteEngine, accepted, append, begun, commit, item
+from tests.contract.ledger.make import OWNER, PostgresEngine, SqliteEngine, accepted, append, begun, commit, item
 
 
-async def main(path: Path) -> None:
-    ledger = SqliteEngine(path).open("appender")
+async def main(place: str) -> None:
+    engine = PostgresEngine(place) if "://" in place else SqliteEngine(Path(place))
+    ledger = await engine.opened(OWNER)
 
     async def write(id_: str) -> None:
         epoch = await begun(ledger, id_)
@@ -24,4 +25,4 @@ async def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]))
+    anyio.run(main, sys.argv[1])

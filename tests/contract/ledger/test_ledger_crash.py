@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.ledger.make import SqliteEngine
+from tests.contract.ledger.make import Engine, PostgresEngine, SqliteEngine
 
 pytestmark = pytest.mark.anyio
 
@@ -16,9 +16,18 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.mark.timeout(120)
 async def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
+    await _five_rounds(str(path), SqliteEngine(path))
+
+
+@pytest.mark.timeout(120)
+async def test_what_a_server_acknowledged_survives_kill_9_of_the_daemon(database: PostgresEngine) -> None:
+    await _five_rounds(database.url, database)
+
+
+async def _five_rounds(place: str, engine: Engine) -> None:
     for round_ in range(5):
-        acknowledged = _append_and_kill(path, f"round{round_}")
-        ledger = SqliteEngine(path).open()
+        acknowledged = _append_and_kill(place, f"round{round_}")
+        ledger = await engine.opened()
         for id_, seq in acknowledged.items():
             events = await ledger.read(id_, 0, 1_000_000)
             assert [event.seq for event in events] == list(range(1, len(events) + 1))
@@ -32,9 +41,9 @@ async def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
         await ledger.close()
 
 
-def _append_and_kill(path: Path, prefix: str) -> dict[str, int]:
+def _append_and_kill(place: str, prefix: str) -> dict[str, int]:
     """The newest acknowledged seq of each conversation."""
-    command = [sys.executable, "-m", "tests.contract.ledger.appender", str(path), prefix]
+    command = [sys.executable, "-m", "tests.contract.ledger.appender", place, prefix]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
         assert child.stdout is not None
         lines = list(islice(child.stdout, 200))

@@ -1,6 +1,7 @@
 """When the database server goes away: calls end in time, the ledger heals, and nothing is committed twice."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import anyio
 import pytest
@@ -185,6 +186,40 @@ async def test_a_server_that_is_started_again_is_found_again() -> None:
             server.start()
             assert (await append(ledger, commit(item(), epoch=epoch))).seq == before + 1
             assert len(await ledger.read("c1", 0, 100)) == before + 1
+        await ledger.close()
+
+
+async def test_a_server_that_crashes_under_load_keeps_what_was_acknowledged_and_nothing_twice() -> None:
+    with serve_postgres() as server:
+        ledger = await PostgresEngine(server.database(), {"limit_s": 20.0}).opened()
+        acknowledged: dict[str, list[int]] = {}
+        halfway = anyio.Event()
+
+        async def write(id_: str) -> None:
+            epoch = await begun(ledger, id_)
+            seqs = acknowledged[id_] = []
+            for n in range(100):
+                with suppress(LedgerError):
+                    wanted = commit(item(id_, n), epoch=epoch, conversation_id=id_, receipt=accepted(f"{id_}-{n}", id_))
+                    done = await ledger.append(wanted)
+                    if isinstance(done, Committed):
+                        seqs.append(done.seq)
+                if n == 20:
+                    halfway.set()
+
+        with anyio.fail_after(40):
+            async with anyio.create_task_group() as writers:
+                for n in range(6):
+                    writers.start_soon(write, f"c{n}")
+                await halfway.wait()
+                await anyio.to_thread.run_sync(server.kill)
+                await anyio.to_thread.run_sync(server.start)
+        for id_, seqs in acknowledged.items():
+            events = await ledger.read(id_, 0, 1000)
+            assert [event.seq for event in events] == list(range(1, len(events) + 1))
+            assert set(seqs) <= {event.seq for event in events}
+            written = [event.entity.id for event in events]
+            assert len(written) == len(set(written))
         await ledger.close()
 
 

@@ -157,13 +157,18 @@ def test_an_unknown_or_unbuilt_key_is_said_and_the_rest_goes_on(home: Home, text
         ("[limits]\nsteps_per_run = -1", "limits.steps_per_run", "a whole number from 1"),
         ("[compaction]\nenabled = 1", "compaction.enabled", "true or false"),
         ("[compaction]\nthreshold = 80", "compaction.threshold", "a share of the window between 0 and 1"),
-        ('[ledger]\nurl = "mysql://x"', "ledger.url", '"sqlite" or an address that begins with "postgresql://"'),
     ],
 )
 def test_a_wrong_value_leaves_the_default_and_says_so(home: Home, text: str, key: str, expected: str) -> None:
     settings = home.settings(text)
     assert settings.warnings == (f"{home.file}: `{key}` should be {expected}; the default is used instead.",)
     assert settings == Settings(path=str(home.file), providers={"demo": DEMO}, warnings=settings.warnings)
+
+
+@pytest.mark.parametrize("url", ['"mysql://x"', '"postgre://h/db"', "3", '""'])
+def test_a_ledger_url_that_names_nothing_refuses_to_start(home: Home, url: str) -> None:
+    with pytest.raises(ConfigError, match=r"`ledger\.url` should be \"sqlite\" or an address .+ Correct it"):
+        home.settings(f"[ledger]\nurl = {url}")
 
 
 @pytest.mark.parametrize(
