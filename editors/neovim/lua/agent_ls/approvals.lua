@@ -185,9 +185,11 @@ function M.look()
   end
 end
 
---- The request that a command without a number means.
-local function implied()
-  local pending = M.pending()
+--- The request that a command without a number means, among those that it can answer.
+local function implied(fits)
+  local pending = vim.tbl_filter(fits or function()
+    return true
+  end, M.pending())
   local buf = vim.api.nvim_get_current_buf()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local shown = vim.api.nvim_buf_get_name(buf):match('^agent%-ls://request/(%d+)$')
@@ -207,11 +209,12 @@ local function implied()
 end
 
 ---@param number? integer
+---@param fits? fun(held: agent_ls.Held): boolean which ones are meant where no number is given
 ---@return agent_ls.Held?
 ---@return string? trouble
-function M.find(number)
+function M.find(number, fits)
   if not number then
-    return implied()
+    return implied(fits)
   end
   for _, held in pairs(state.requests) do
     if held.request.number == number then

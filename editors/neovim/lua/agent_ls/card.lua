@@ -152,7 +152,11 @@ end
 function M.foot(request)
   local number = request.number
   if request.kind == 'question' then
-    return (':Agent answer %d …'):format(number)
+    local asked = request.questions or {}
+    local offered = #asked ~= 1 or #(asked[1].options or {}) > 0
+    local said = #asked > 1 and '… | …' or offered and '1' or 'words'
+    local free = #asked == 1 and offered and asked[1].free and ' · or in your own words' or ''
+    return (':Agent answer %d %s%s · :Agent deny %d why'):format(number, said, free, number)
   end
   local always = vim.iter(request.options or {}):any(function(option)
     return option.scope == 'conversation'

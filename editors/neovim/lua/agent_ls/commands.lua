@@ -26,13 +26,21 @@ local function linked(root, work)
   end)
 end
 
+local function is_question(held)
+  return held.request.kind == 'question'
+end
+
+local function is_approval(held)
+  return not is_question(held)
+end
+
 ---@return agent_ls.Held?
-local function request(word)
+local function request(word, fits)
   local number = word and tonumber((word:gsub('^#', '')))
   if word and not number then
     return client.say(('`%s` is not the number of a request.'):format(word))
   end
-  local held, trouble = approvals.find(number)
+  local held, trouble = approvals.find(number, fits)
   return held or client.say(trouble, INFO)
 end
 
@@ -66,7 +74,7 @@ local function selection(opts)
   return {
     {
       type = 'selection',
-      uri = vim.uri_from_bufnr(0),
+      uri = vim.api.nvim_buf_get_name(0) ~= '' and vim.uri_from_bufnr(0) or nil,
       range = {
         start = { line = opts.line1 - 1, character = 0 },
         ['end'] = { line = opts.line2, character = 0 },
@@ -124,7 +132,7 @@ function M.attach(words, root)
       enter(link, id, window.open)
     end
     if words:find('%S') then
-      return open(vim.trim(words))
+      return open(words:match('%S+'))
     end
     client.request(link, 'agent/conversation/list', { workspace = vim.uri_from_fname(root) }, function(answer)
       conversation.on_summaries(answer.conversations)
@@ -151,8 +159,10 @@ function M.approve(words)
       number = word
     end
   end
-  local held = request(number)
-  if held then
+  local held = request(number, is_approval)
+  if held and is_question(held) then
+    client.say(('#%d is a question: `:Agent answer %d …`.'):format(held.request.number, held.request.number))
+  elseif held then
     approvals.answer(held, { decision = 'allow', scope = scope })
   end
 end
@@ -167,8 +177,17 @@ function M.deny(words)
 end
 
 function M.answer(words)
+  -- A number that stands alone is an option of the question, as in the chat, unless it is the question's own.
   local number, said = words:match('^#?(%d+)%s+(.+)$')
-  local held = request(number or words:match('%S+') or nil)
+  local alone = tonumber((vim.trim(words):gsub('^#', '')))
+  local whole = not number and words:find('%S')
+  if whole and not (alone and approvals.find(alone)) then
+    said = vim.trim(words)
+  end
+  local held = request(number or (whole and not said and tostring(alone)) or nil, is_question)
+  if held and not is_question(held) then
+    return client.say(('#%d is not a question: `:Agent approve %d`.'):format(held.request.number, held.request.number))
+  end
   if not held or not said then
     return held and client.say(('Say the answer: `:Agent answer %d …`.'):format(held.request.number))
   end
@@ -255,6 +274,23 @@ local function numbers()
   end, approvals.pending())
 end
 
+--- Ids with their titles, the newest first; what follows the id is not read.
+function M.complete_conversation(lead)
+  local known = vim.tbl_values(state.summaries)
+  table.sort(known, function(one, other)
+    return (one.updatedAt or '') > (other.updatedAt or '')
+  end)
+  local found = {}
+  for _, summary in ipairs(known) do
+    local title = type(summary.title) == 'string' and summary.title or ''
+    local line = vim.trim(summary.id .. ' ' .. require('agent_ls.text').one_line(title, 60))
+    if vim.startswith(line, lead) then
+      found[#found + 1] = line
+    end
+  end
+  return found
+end
+
 function M.complete(lead, line)
   local before = vim.split(line:gsub('^.-Agent!?%s+', ''), '%s+')
   local verb = before[1]
@@ -267,7 +303,7 @@ function M.complete(lead, line)
   elseif verb == 'deny' or verb == 'show' or verb == 'answer' then
     found = #before == 2 and numbers() or {}
   elseif verb == 'attach' then
-    found = vim.tbl_keys(state.summaries)
+    return M.complete_conversation(lead)
   end
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)

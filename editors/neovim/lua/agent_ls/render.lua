@@ -231,6 +231,12 @@ function M.item(item, known)
     return notice(payload), 'text'
   elseif kind == 'interrupt' then
     return { ('%s %s.'):format(M.SIGN.notice, M.decided('Stopped', payload.by, payload.from)) }, 'text'
+  elseif kind == 'question' and known and known.request and known.request.status == 'pending' then
+    local lines = {}
+    for _, line in ipairs(card.lines(known.request)) do
+      prefixed(M.SIGN.card, { line[1] }, lines)
+    end
+    return lines, 'call'
   elseif kind == 'todo_list' then
     return todo(payload), 'text'
   end

@@ -11,6 +11,7 @@ local M = {}
 
 local IN_FLIGHT = 2 ^ 50
 local LAST = 2 ^ 52
+local SIGNED = ('^\\V\\[%s] '):format(table.concat(vim.tbl_values(render.SIGN)))
 
 ---@type table<string, agent_ls.View>
 local views = {}
@@ -38,7 +39,13 @@ end
 local function known_of(conversation, item)
   local payload = item.payload or {}
   local stream = conversation.streams[item.id]
-  return { request = payload.requestId and conversation.requests[payload.requestId], output = stream and stream.output }
+  local request = payload.requestId and conversation.requests[payload.requestId]
+  if item.kind == 'question' and item.status == 'pending' then
+    for _, one in pairs(conversation.requests) do
+      request = one.itemId == item.id and one or request
+    end
+  end
+  return { request = request, output = stream and stream.output }
 end
 
 local function stream_lines(stream)
@@ -48,9 +55,31 @@ local function stream_lines(stream)
   return render.prose(stream.text), 'text'
 end
 
+--- Where an item stands. What was said before a stop is kept after it, and belongs before it.
+local function place_of(conversation, item)
+  if item.status == 'interrupted' and (item.kind == 'assistant_message' or item.kind == 'reasoning') then
+    for _, one in pairs(conversation.items) do
+      if one.kind == 'interrupt' and one.runId == item.runId and one.ord < item.ord then
+        return one.ord - 1 / (item.ord + 1)
+      end
+    end
+  end
+  return item.ord
+end
+
 local function entry_of(conversation, item)
   local lines, group = render.item(item, known_of(conversation, item))
-  return { id = item.id, ord = item.ord, lines = lines, group = group }
+  return { id = item.id, ord = place_of(conversation, item), lines = lines, group = group }
+end
+
+local function entries_of(conversation, items)
+  local entries = vim.tbl_map(function(item)
+    return entry_of(conversation, item)
+  end, items)
+  table.sort(entries, function(one, other)
+    return one.ord < other.ord
+  end)
+  return entries
 end
 
 --- All of it, as after an attach.
@@ -65,11 +94,7 @@ function M.redraw(conversation)
     found = view.new(found.buf, head(conversation))
     views[conversation.id] = found
   end
-  local entries = {}
-  for _, item in ipairs(require('agent_ls.conversation').sorted(conversation)) do
-    entries[#entries + 1] = entry_of(conversation, item)
-  end
-  found:load(entries)
+  found:load(entries_of(conversation, vim.tbl_values(conversation.items)))
   for id, stream in pairs(conversation.streams) do
     if not conversation.items[id] then
       local lines, group = stream_lines(stream)
@@ -83,14 +108,7 @@ end
 function M.older(conversation, items)
   local found = shown(conversation)
   if found then
-    local entries = {}
-    table.sort(items, function(one, other)
-      return one.ord < other.ord
-    end)
-    for _, item in ipairs(items) do
-      entries[#entries + 1] = entry_of(conversation, item)
-    end
-    found:load(entries, true)
+    found:load(entries_of(conversation, items), true)
   end
 end
 
@@ -203,7 +221,15 @@ end
 
 --- The conversation is drawn into this buffer from now on.
 function M.adopt(conversation, buf)
-  local options = { buftype = 'nofile', bufhidden = 'hide', swapfile = false, undolevels = -1, buflisted = false }
+  local options = {
+    buftype = 'nofile',
+    bufhidden = 'hide',
+    swapfile = false,
+    undolevels = -1,
+    buflisted = false,
+    -- A long line goes on beneath its text, not beneath its sign.
+    formatlistpat = SIGNED,
+  }
   for name, value in pairs(options) do
     vim.bo[buf][name] = value
   end

@@ -12,6 +12,7 @@ local function dress_window(window)
     wrap = true,
     linebreak = true,
     breakindent = true,
+    breakindentopt = 'list:-1',
     number = false,
     relativenumber = false,
     signcolumn = 'no',

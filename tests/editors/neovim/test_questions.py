@@ -1,0 +1,106 @@
+"""The agent asks a question, and the person answers it with `:Agent answer`."""
+
+import pytest
+
+from agent_ls.testing.model_scenario import Gate, InOrder, Say, UseTool, Wait, reply, say
+from tests.editors.neovim.nvim import neovim
+from tests.scene import scene
+
+pytestmark = pytest.mark.anyio
+
+COLOURS = [{"id": "r", "label": "red"}, {"id": "b", "label": "blue", "description": "like the sky"}]
+ASK = UseTool("ask", {"questions": [{"id": "colour", "text": "Which colour?", "options": COLOURS, "free": True}]})
+
+
+# Until it is taken: in the first moment after a card came it is not.
+ANSWER = """
+local function over() return #require('agent_ls.approvals').pending() == 0 end
+if not over() then vim.cmd('Agent answer 2') vim.wait(100, over, 10) end
+return over()
+"""
+
+
+async def test_a_question_stands_in_the_transcript_and_a_number_alone_picks_an_option() -> None:
+    async with scene(InOrder([reply(ASK), say("As you wish.")])) as (server, home), neovim(home) as nvim:
+        await nvim.agent("ask Paint it")
+        (number,) = await nvim.until_asked()
+        shown = await nvim.until_shows("like the sky")
+        assert shown[shown.index(f"┃ #{number}  Question: Which colour?") :] == [
+            f"┃ #{number}  Question: Which colour?",
+            "┃ Which colour?",
+            "┃   1. red",
+            "┃   2. blue: like the sky",
+            f"┃ :Agent answer {number} 1 · or in your own words · :Agent deny {number} why",
+        ]
+        assert await nvim.cards() == []
+        await nvim.until(ANSWER)
+        await nvim.until_ended()
+        assert "┃" not in "".join(await nvim.until_shows("As you wish."))
+        assert "blue" in server.requests[1].body["messages"][-1]["content"]
+
+
+async def test_an_answer_without_words_says_what_is_missing() -> None:
+    async with scene(InOrder([reply(ASK)])) as (_, home), neovim(home) as nvim:
+        await nvim.agent("answer")
+        await nvim.agent("ask Paint it")
+        (number,) = await nvim.until_asked()
+        await nvim.agent("answer")
+        assert await nvim.notices() == ["Nothing waits for you.", f"Say the answer: `:Agent answer {number} …`."]
+
+
+async def test_an_answer_means_the_question_although_a_command_waits_too() -> None:
+    calls = reply(UseTool("shell", {"command": "echo hi"}), ASK)
+    async with scene(InOrder([calls])) as (_, home), neovim(home) as nvim:
+        await nvim.agent("ask Paint it")
+        command, question = await nvim.until_asked(2)
+        await nvim.agent(f"answer {command} yes")
+        await nvim.agent(f"approve {question}")
+        assert await nvim.notices() == [
+            f"#{command} is not a question: `:Agent approve {command}`.",
+            f"#{question} is a question: `:Agent answer {question} …`.",
+        ]
+        pending = (
+            "return vim.tbl_map(function(one) return one.request.number end, require('agent_ls.approvals').pending())"
+        )
+        await nvim.until(
+            "vim.cmd('Agent answer blue') return vim.wait(100, function() return "
+            "#require('agent_ls.approvals').pending() == 1 end, 10)"
+        )
+        assert await nvim.lua(pending) == [command]
+
+
+async def test_what_was_said_before_a_stop_stands_before_it() -> None:
+    said = reply(Say("Once upon a time"), Wait(Gate()))
+    async with scene(InOrder([said])) as (_, home), neovim(home) as nvim:
+        await nvim.agent("ask Tell me")
+        await nvim.until_shows("Once upon a time")
+        await nvim.agent("stop")
+        await nvim.until_ended()
+        shown = await nvim.until_shows("▲ Stopped by")
+        assert shown.index("Once upon a time") == len(shown) - 3
+        await nvim.command("bwipeout! agent-ls://*")
+        await nvim.agent()
+        assert await nvim.shown() == shown
+
+
+async def test_a_buffer_without_a_file_is_sent_as_text_alone() -> None:
+    async with scene(InOrder([say("Two lines.")])) as (server, home), neovim(home) as nvim:
+        await nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'first', 'second' })")
+        await nvim.command("1,2Agent ask What is this?")
+        await nvim.until_ended()
+        shown = await nvim.until_shows("Two lines.")
+        assert shown[2:4] == ["▌ What is this?", "▌ with selection:1-2"]
+        assert "second" in str(server.requests[0].body)
+
+
+async def test_conversations_are_completed_with_their_titles() -> None:
+    async with scene(InOrder([say("One.")])) as (_, home), neovim(home) as nvim:
+        await nvim.agent("ask Count the stars")
+        await nvim.until_ended()
+        (found,) = await nvim.until(
+            "local found = vim.fn.getcompletion('Agent attach ', 'cmdline') "
+            "return found[1] and found[1]:find('stars') and found"
+        )
+        await nvim.agent(f"attach {found}")
+        await nvim.until_shows("One.")
+        assert await nvim.notices() == []
