@@ -3,6 +3,7 @@
 Owns how the past looks. Pure: takes dicts as they came from the daemon, prints nothing, asks nothing.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from agent_ls.cli.places import short_path, uri_path
@@ -15,10 +16,25 @@ _SIGNS: Final = {
     "pending": ("○", "dim"),
     "running": ("◐", "cyan"),
     "completed": ("●", "green"),
-    "failed": ("●", "red"),
-    "cancelled": ("○", "yellow"),
-    "interrupted": ("○", "yellow"),
+    "failed": ("✗", "red"),
+    "cancelled": ("⊘", "yellow"),
+    "interrupted": ("⊘", "yellow"),
 }
+
+
+def as_said(items: Iterable[Json]) -> Iterator[Json]:
+    """What was being said when it was stopped is kept after the stop, and shown before it."""
+    stop: Json | None = None
+    for held in items:
+        if stop and not (held.get("runId") == stop.get("runId") and held.get("status") == "interrupted"):
+            yield stop
+            stop = None
+        if held.get("kind") == "interrupt":
+            stop = held
+        else:
+            yield held
+    if stop:
+        yield stop
 
 
 def item(held: Json, style: Style) -> list[str]:

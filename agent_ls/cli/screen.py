@@ -41,7 +41,7 @@ class Screen:
 
     def snapshot(self, held: Json) -> None:
         """The past as far as it was asked for, what is in flight, and what waits for an answer."""
-        for item in held.get("items", []):
+        for item in render.as_said(held.get("items", [])):
             if self._ours("item", item):
                 self._item(item)
         for stream in held.get("streams", []):

@@ -13,6 +13,7 @@ from agent_ls.core.items import (
     Interruption,
     Item,
     ItemKind,
+    ItemStatus,
     Notice,
     Question,
     Reasoning,
@@ -28,10 +29,25 @@ def markdown(conversation: Conversation, items: Iterable[Item]) -> Iterator[str]
     """Piece by piece, each ending in a newline, so that a long conversation never stands in memory at once."""
     yield f"# {_line(conversation.title) or 'Conversation'}\n\n"
     yield f"{conversation.workspace} · {conversation.provider}/{conversation.model} · {conversation.created_at}\n"
-    for item in items:
+    for item in _as_said(items):
         text = _item(item)
         if text:
             yield f"\n{text.rstrip()}\n"
+
+
+def _as_said(items: Iterable[Item]) -> Iterator[Item]:
+    """What was being said when it was stopped is kept after the stop, and told before it."""
+    stop: Item | None = None
+    for item in items:
+        if stop is not None and not (item.run_id == stop.run_id and item.status is ItemStatus.INTERRUPTED):
+            yield stop
+            stop = None
+        if isinstance(item.payload, Interruption):
+            stop = item
+        else:
+            yield item
+    if stop is not None:
+        yield stop
 
 
 def _item(item: Item) -> str:

@@ -46,7 +46,7 @@ class Transcript:
         self._thoughts.clear()
         if held.get("snapshot", True):
             self._running.clear()
-        for item in held.get("items", []):
+        for item in render.as_said(held.get("items", [])):
             self.item(item)
         for stream in held.get("streams", []):
             self.stream(stream)

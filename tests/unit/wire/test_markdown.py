@@ -7,6 +7,7 @@ from agent_ls.core.items import (
     Block,
     Call,
     CallState,
+    Interruption,
     Item,
     ItemKind,
     ItemStatus,
@@ -19,7 +20,7 @@ from agent_ls.wire.markdown import markdown
 from tests.unit.wire.test_encode import CALL, CONVERSATION
 
 
-def item(kind: ItemKind, payload: UserMessage | AssistantMessage | Call | Notice) -> Item:
+def item(kind: ItemKind, payload: UserMessage | AssistantMessage | Call | Notice | Interruption) -> Item:
     return replace(CALL, kind=kind, payload=payload, status=ItemStatus.COMPLETED)
 
 
@@ -46,6 +47,16 @@ def test_messages_calls_and_results_are_told_in_order() -> None:
         "\nDone.\n"
         "\n> **Error:** It broke.\n"
     )
+
+
+def test_what_was_said_before_a_stop_is_told_before_it() -> None:
+    said = [
+        item(ItemKind.INTERRUPT, Interruption(by="you")),
+        replace(item(ItemKind.ASSISTANT_MESSAGE, AssistantMessage(text="Once upon")), status=ItemStatus.INTERRUPTED),
+        item(ItemKind.USER_MESSAGE, UserMessage(content=(Block(type="text", text="Again"),))),
+    ]
+    text = "".join(markdown(CONVERSATION, said))
+    assert text.partition("Z\n")[2] == "\nOnce upon\n\n> **Stopped** by you\n\n## Again\n\nAgain\n"
 
 
 def test_backticks_in_an_output_do_not_end_its_fence() -> None:

@@ -5,10 +5,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_ls.cli import render
 from agent_ls.cli.chat.transcript import Transcript
 from agent_ls.cli.terminal import PLAIN
 
 Json = dict[str, Any]
+ENDS = ("completed", "failed", "cancelled", "interrupted")
 ANSWER = "First line.\n\nSecond line\nand third."
 
 
@@ -48,6 +50,19 @@ def test_an_answer_that_begins_again_is_not_mixed_with_the_one_before() -> None:
     assert transcript.take() == [
         "It was a", "", "⋯ the answer was cut off here and begins again", "", "Now it is different.",
     ]  # fmt: skip
+
+
+def test_what_was_said_before_a_stop_is_told_before_it() -> None:
+    transcript = Transcript(PLAIN, 79)
+    cut = item("assistant_message", "c.i3", "interrupted", text="Once upon")
+    again = item("user_message", "c.i4", content=[{"type": "text", "text": "Again"}])
+    transcript.snapshot({"items": [item("interrupt", "c.i2", by="you"), cut, again]})
+    assert [line for line in transcript.take() if line] == ["Once upon", "■ Stopped by you.", "› Again"]
+
+
+def test_a_call_says_by_its_sign_how_it_ended() -> None:
+    signs = [render.call(item("command", status=status, tool="shell"), PLAIN)[0][0] for status in ENDS]
+    assert signs == ["●", "✗", "⊘", "⊘"]
 
 
 def test_a_copy_that_ends_earlier_changes_nothing() -> None:
