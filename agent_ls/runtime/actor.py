@@ -21,11 +21,17 @@ log = logging.getLogger(__name__)
 
 WHAT: Final = "_what"
 
+# What an append is refused with when this actor's view of its conversation is void.
+FENCING: Final = frozenset({Code.STALE_EPOCH, Code.NOT_FOUND})
+
 Decide = Callable[[ConversationState, str], Decision | Refusal | None]
 
 
 class Actor:
-    """`decide` functions get the state and the time, and yield a decision, a refusal, or None for "nothing to do"."""
+    """`fenced`: another daemon writes here now, or the ledger holds more than this one knows of; nothing will be taken.
+
+    `decide` functions get the state and the time, and yield a decision, a refusal, or None for "nothing to do".
+    """
 
     def __init__(self, conversation_id: str, state: ConversationState, services: Services) -> None:
         self.id = conversation_id
@@ -33,6 +39,8 @@ class Actor:
         self._services = services
         self._turn = anyio.Lock()
         self.after_commit: Callable[[Actor], None] = lambda _: None
+        self.on_fenced: Callable[[Actor], None] = lambda _: None
+        self.fenced = False
 
     @property
     def idle(self) -> bool:
@@ -114,6 +122,9 @@ class Actor:
         )
         committed = await self._services.ledger.append(commit)
         if isinstance(committed, Refusal):
+            if committed.code in FENCING:
+                self.fenced = True
+                self.on_fenced(self)
             return committed
         if committed.events:
             for event in committed.events:

@@ -114,7 +114,8 @@ class Batch:
         """
         fresh = self._prepared.pop(item.id, None)
         if fresh is None or item.call.decided_by != "rule" or fresh.effect not in AS_SEEN:
-            given = await whole_input(item.call, self._services.ledger.get_blob)
+            fetch = partial(whole_input, item.call, self._services.ledger.get_blob)
+            given = await patiently(fetch, self._services.clock)
             looked = (
                 Invalid("Its input is no longer there.") if given is None else await guard.look(tool, given, context)
             )

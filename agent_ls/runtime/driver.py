@@ -5,6 +5,7 @@ message or a restart simply wakes it again. Does not own how a model is asked (r
 """
 
 import logging
+from contextlib import suppress
 from functools import partial
 
 import anyio
@@ -18,7 +19,7 @@ from agent_ls.core.owed import AskModel, End, Nothing, Owed, RunCalls, owed
 from agent_ls.core.projection import ConversationState
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.batch import Batch
-from agent_ls.runtime.patience import record_patiently
+from agent_ls.runtime.patience import Fenced, patiently, record_patiently
 from agent_ls.runtime.ring import Ring
 from agent_ls.runtime.services import Services
 
@@ -38,6 +39,7 @@ class Driver:
         self._batch = Batch(actor, services, self._ring.prepared)
         self._woken = anyio.Event()
         self._scope = anyio.CancelScope()
+        self._over = anyio.Event()
         self.live = False
         self.held = False
 
@@ -48,15 +50,21 @@ class Driver:
             self._ring.stop_asking()
         self._woken.set()
         if not self.live and not self.held and not isinstance(self._due(), Nothing):
+            self._over = anyio.Event()
             self.live = self._services.supervisor.start(f"driver {self._actor.id}", self._drive)
 
     def abandon(self) -> None:
         """Ends what runs; what it leaves is the successor's to take over."""
         self._scope.cancel()
 
+    async def over(self) -> None:
+        """Waits until nothing runs any more."""
+        if self.live:
+            await self._over.wait()
+
     def _due(self) -> Owed:
         """What is owed and may begin. The end of a run is one commit, and may always."""
-        due = owed(self._actor.state)
+        due = Nothing() if self._actor.fenced else owed(self._actor.state)
         return Nothing() if self._services.drain.begun and not isinstance(due, End) else due
 
     async def _drive(self) -> None:
@@ -66,11 +74,15 @@ class Driver:
                     while await self._next(group):
                         pass
         except Exception as error:
-            # A bug of ours must not leave a run that neither goes on nor ends.
-            log.exception("driver of %s failed", self._actor.id)
-            await self._give_up(error)
+            if self._actor.fenced:
+                log.info("%s is not this daemon's any more", self._actor.id)
+            else:
+                # A bug of ours must not leave a run that neither goes on nor ends.
+                log.exception("driver of %s failed", self._actor.id)
+                await self._give_up(error)
         finally:
             self.live = False
+            self._over.set()
         # What was committed between the last look and here has met a driver that seemed alive.
         self.wake()
 
@@ -103,7 +115,8 @@ class Driver:
             self._services.clock,
         )
         if self._services.feed.clear_all(self._actor.id):
-            await self._services.ledger.drop_partials(self._actor.id)
+            drop = partial(self._services.ledger.drop_partials, self._actor.id)
+            await patiently(drop, self._services.clock)
 
     async def _give_up(self, error: Exception) -> None:
         run = self._actor.state.active
@@ -115,7 +128,8 @@ class Driver:
             hint="`agent-ls log` shows where; send the message again to go on.",
         )
         decide = partial(_fail, run_id=run.id, notice=notice)
-        await record_patiently(self._actor, decide, self._services.clock)
+        with suppress(Fenced):
+            await record_patiently(self._actor, decide, self._services.clock)
 
 
 def _fail(state: ConversationState, at: str, *, run_id: str, notice: Notice) -> Decision | None:

@@ -8,10 +8,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from agent_ls.core.errors import Code
 from agent_ls.ports.host import Clock
 from agent_ls.ports.ledger import LedgerError
-from agent_ls.runtime.actor import Actor, Decide
+from agent_ls.runtime.actor import FENCING, Actor, Decide
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +34,7 @@ async def patiently(write: Callable[[], Awaitable[T]], clock: Clock) -> T:
         try:
             return await write()
         except LedgerError as error:
-            if error.refusal.code in (Code.STALE_EPOCH, Code.NOT_FOUND):
+            if error.refusal.code in FENCING:
                 raise Fenced(error.refusal.message) from error
             log.warning("waiting for the ledger: %s", error.refusal.code)
         await clock.sleep(wait)

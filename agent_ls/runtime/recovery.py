@@ -5,12 +5,14 @@ crash, a restart and a conversation that was let go. The decisions are core.reco
 process is the tool's to find out.
 """
 
+from functools import partial
+
 from agent_ls.core import recovery
 from agent_ls.core.items import Item, ResultStatus, ToolResult
 from agent_ls.ports.tools import Replay, Spools
 from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
-from agent_ls.runtime.patience import record_patiently
+from agent_ls.runtime.patience import patiently, record_patiently
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
 
@@ -36,7 +38,7 @@ async def _settle(actor: Actor, item: Item, services: Services) -> None:
     if result is None:
         await record_patiently(actor, lambda s, at: recovery.start_again(s, item.id, at), services.clock)
         return
-    number = await services.ledger.reserve_numbers(1)
+    number = await patiently(partial(services.ledger.reserve_numbers, 1), services.clock)
     settled = result
     await record_patiently(
         actor, lambda s, at: recovery.settle_lost(s, item.id, settled, number=number, at=at), services.clock
@@ -47,8 +49,8 @@ async def _settle(actor: Actor, item: Item, services: Services) -> None:
 
 
 async def _say_dropped(actor: Actor, services: Services) -> None:
-    partials = await services.ledger.partials(actor.id)
+    partials = await patiently(partial(services.ledger.partials, actor.id), services.clock)
     text = "\n".join(said for item_id, said in partials.items() if item_id not in actor.state.items)
     if text:
         await record_patiently(actor, lambda s, at: recovery.drop_partial(s, text, at), services.clock)
-    await services.ledger.drop_partials(actor.id)
+    await patiently(partial(services.ledger.drop_partials, actor.id), services.clock)

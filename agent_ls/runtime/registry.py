@@ -5,6 +5,7 @@ that nobody writes to is never loaded: lists and attaches read the ledger.
 """
 
 import logging
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.ports.ledger import LedgerError
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.driver import Driver
+from agent_ls.runtime.patience import Fenced
 from agent_ls.runtime.recovery import take_over
 from agent_ls.runtime.services import Services
 
@@ -35,6 +37,7 @@ class Registry:
         self._drivers: dict[str, Driver] = {}
         self._loading = anyio.Lock()
         self._taking_over: set[str] = set()
+        self._leaving: set[str] = set()
         self._taken_over = anyio.Event()
 
     async def actor(self, conversation_id: str) -> Actor | Refusal:
@@ -139,6 +142,8 @@ class Registry:
         return found or _unknown(conversation_id)
 
     async def _load(self, conversation_id: str) -> Actor | Refusal:
+        if conversation_id in self._leaving:
+            return Refusal(Code.CONVERSATION_BUSY, "This conversation just moved to another daemon.", "Try again.")
         ledger = self.services.ledger
         head = await ledger.head(conversation_id)
         if head is None:
@@ -164,13 +169,30 @@ class Registry:
             return  # somebody sent a message to it; going on with the run is the successor's
 
         async def recover() -> None:
-            with self.services.drain.working(actor.id):
+            with self.services.drain.working(actor.id), suppress(Fenced):
                 await take_over(actor, self.services)
             driver.held = False
             driver.wake()
             self._is_taken_over(actor.id)
 
         self.services.supervisor.start(f"recovery of {actor.id}", recover)
+
+    def _fenced(self, actor: Actor) -> None:
+        """What this daemon knows of the conversation is void: it ends its work there, then looks whose it is now."""
+        if self._actors.get(actor.id) is not actor:
+            return
+        driver = self._drivers[actor.id]
+        driver.abandon()
+        self.forget(actor.id)
+        self._leaving.add(actor.id)
+
+        async def leave() -> None:
+            await driver.over()
+            self.services.feed.clear_all(actor.id)
+            self._leaving.discard(actor.id)
+            await self._load_patiently(actor.id)
+
+        self.services.supervisor.start(f"leaving {actor.id}", leave)
 
     async def _fresh(self, conversation_id: str) -> Actor | Refusal:
         epoch = await self.services.ledger.claim(conversation_id, self.services.boot_id)
@@ -184,6 +206,7 @@ class Registry:
         self._actors[actor.id] = actor
         driver = self._drivers[actor.id] = Driver(actor, self.services)
         actor.after_commit = lambda _: driver.wake()
+        actor.on_fenced = self._fenced
         self._let_go()
         return actor
 

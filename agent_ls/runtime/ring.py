@@ -149,16 +149,18 @@ class Ring:
         if await record_patiently(self._actor, decide, self._services.clock):
             self._said = {}
         if self._services.feed.clear_all(self._actor.id):
-            await self._services.ledger.drop_partials(self._actor.id)
+            drop = partial(self._services.ledger.drop_partials, self._actor.id)
+            await patiently(drop, self._services.clock)
 
     async def _request(self, attempt: Attempt) -> ModelRequest:
         state = self._actor.state
         conversation = state.conversation
         date = self._services.clock.now()[:10]
+        inflate = partial(self._inflater.inflate, self._history.messages(state))
         return ModelRequest(
             model=conversation.model,
             system=system_prompt(root=state.root, platform=self._services.platform, date=date),
-            messages=await self._inflater.inflate(self._history.messages(state)),
+            messages=await patiently(inflate, self._services.clock),
             tools=self._services.toolbox.specs(),
             step_id=attempt.step_id,
             cache_key=conversation.id,

@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import anyio
@@ -26,6 +27,7 @@ from agent_ls.core.step import Triage, TriageVerdict
 from agent_ls.ports.tools import Invalid, Prepared, Tool
 from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.payloads import shorten_call, shrink_call
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
@@ -55,7 +57,8 @@ class Triager:
         asked = sum(1 for entry in found if entry.verdict is TriageVerdict.ASK)
         if not asked:
             return found
-        numbers = iter(range(first := await self._services.ledger.reserve_numbers(asked), first + asked))
+        first = await patiently(partial(self._services.ledger.reserve_numbers, asked), self._services.clock)
+        numbers = iter(range(first, first + asked))
         return [replace(e, number=next(numbers)) if e.verdict is TriageVerdict.ASK else e for e in found]
 
     async def _one(self, attempt: Attempt, index: int, *, part: CallPart, cut: bool, rules: Sequence[Rule]) -> Triage:
@@ -81,7 +84,8 @@ class Triager:
         if isinstance(prepared, Invalid):
             return self._invalid(index, call, prepared.message, kind=tool.kind)
         self.prepared[item_id] = prepared
-        filled = await shrink_call(_filled(call, prepared, tool), self._services.ledger.put_blob)
+        shrink = partial(shrink_call, _filled(call, prepared, tool), self._services.ledger.put_blob)
+        filled = await patiently(shrink, self._services.clock)
         return self._judged(index, filled, prepared=prepared, tool=tool, rules=rules)
 
     def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool, rules: Sequence[Rule]) -> Triage:

@@ -167,11 +167,11 @@ async def test_a_decision_that_fails_leaves_the_next_command_its_turn() -> None:
 async def test_after_a_takeover_the_old_owner_is_told_that_its_claim_is_stale() -> None:
     async with open_house() as house:
         await house.create()
+        actor = house.actor
         await house.ledger.claim(ID, "another daemon")
-        refused = await house.actor.command("k1", hold)
+        refused = await actor.command("k1", hold)
         assert isinstance(refused, Refusal)
-        assert refused.code is Code.STALE_EPOCH
-        assert house.actor.state.seq == 1
+        assert (refused.code, actor.state.seq, actor.fenced) == (Code.STALE_EPOCH, 1, True)
 
 
 async def test_a_conversation_that_could_not_be_created_does_not_exist() -> None:
