@@ -270,4 +270,8 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "No entity on the wire is large, the model is told all of it, and a command id stands for one command.",
         ("tests/protocol/test_large.py",),
     ),
+    "dispatch.steer": Requirement(
+        "A steer joins the run at its next step, after results, is never lost, and the sender is told what became of it.",
+        ("tests/protocol/test_steer.py", "tests/unit/core/test_steer.py"),
+    ),
 }

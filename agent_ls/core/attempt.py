@@ -27,6 +27,7 @@ class AttemptFact(StrEnum):
     CREATED = "created"
     RUNNING = "running"
     STEPPED = "stepped"
+    READ_ON = "read_on"
     COMPLETED = "completed"
     INTERRUPTED = "interrupted"
     FAILED = "failed"
@@ -54,6 +55,7 @@ TRANSITIONS: Final[Mapping[tuple[AttemptStatus | None, AttemptFact], AttemptStat
     (AttemptStatus.PENDING, AttemptFact.SUPERSEDED): AttemptStatus.SUPERSEDED,
     (AttemptStatus.RUNNING, AttemptFact.SUPERSEDED): AttemptStatus.SUPERSEDED,
     (AttemptStatus.RUNNING, AttemptFact.STEPPED): AttemptStatus.RUNNING,
+    (AttemptStatus.RUNNING, AttemptFact.READ_ON): AttemptStatus.RUNNING,
     **{(AttemptStatus.RUNNING, fact): status for fact, status in _ENDS.items()},
 }
 

@@ -1,7 +1,7 @@
 """What becomes of a message: started at once or queued, decided here and never in the client.
 
-Owns the dispositions. Steering and restarting a running attempt come with a later issue; asking for them is refused
-with a sentence, and `auto` queues behind a run that goes on.
+Owns the dispositions. A steer joins the run that goes on (steer.py); one that comes too late is sent as if now.
+Restarting an attempt comes with a later issue; asking for it is refused with a sentence.
 """
 
 from dataclasses import dataclass, replace
@@ -15,8 +15,9 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact
 from agent_ls.core.items import Block, ContextItem
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.run import Run, RunFact, RunStatus
+from agent_ls.core.run import Run, RunFact, RunStatus, Steer
 from agent_ls.core.start import start
+from agent_ls.core.steer import can_steer, steer
 
 QUEUE_LIMIT: Final = 300
 
@@ -54,6 +55,8 @@ def send(state: ConversationState, message: Message, at: str) -> Decision | Refu
     draft = Draft(state, at)
     run = _new_run(state, message, at)
     _title(draft, message)
+    if message.dispatch is Dispatch.STEER and _is_meant(state.active, message):
+        return _steered(draft, message)
     idle = state.active is None
     may_start = message.dispatch is not Dispatch.QUEUE or not (state.conversation.queue_held or state.queued)
     if idle and may_start:
@@ -73,17 +76,30 @@ def _check(state: ConversationState, message: Message) -> Refusal | None:
     late = message.target_run_id is not None and (running is None or running.id != message.target_run_id)
     if running is None or late:
         return None
-    if message.dispatch in (Dispatch.STEER, Dispatch.RESTART):
+    if message.dispatch is Dispatch.RESTART:
         return Refusal(
             Code.UNSUPPORTED,
             f"Dispatch `{message.dispatch}` is not built yet.",
-            "Send it with `auto`: it runs after this one. Or stop the run first.",
+            "Steer the run, or stop it first and send the message then.",
         )
     if message.dispatch is Dispatch.START:
         return Refusal(
             Code.CONVERSATION_BUSY, "A run is going on in this conversation.", "Queue the message, or stop it."
         )
     return None
+
+
+def _is_meant(run: Run | None, message: Message) -> bool:
+    return can_steer(run) and run is not None and message.target_run_id in (None, run.id)
+
+
+def _steered(draft: Draft, message: Message) -> Decision | Refusal:
+    run = draft.state.active
+    assert run is not None
+    if len(run.steers) >= QUEUE_LIMIT:
+        return Refusal(Code.QUEUE_FULL, f"{QUEUE_LIMIT} messages are already waiting to join this run.")
+    steer(draft, run.id, Steer(content=message.content, context=message.context, at=draft.at))
+    return draft.done(runId=run.id, disposition=str(Disposition.STEERED))
 
 
 def _new_run(state: ConversationState, message: Message, at: str) -> Run:

@@ -20,7 +20,7 @@ from agent_ls.core.events import AnyEntity, Fact, FactName, ItemFact
 from agent_ls.core.items import Item, ItemKind, ItemStatus, Payload
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request, RequestFact
-from agent_ls.core.run import Run, RunFact
+from agent_ls.core.run import Run, RunFact, RunStatus
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,13 @@ class Draft:
         known = [self.get_item(item_id) for item_id in self.state.run_items.get(run_id, ())]
         fresh = [e for e in self._over.values() if isinstance(e, Item) and e.id not in self.state.items]
         return known + [item for item in fresh if item.run_id == run_id]
+
+    def queue(self) -> list[Run]:
+        """Queued runs as they are with this draft, next one first."""
+        found = dict(self.state.queued)
+        found |= {entity.id: entity for entity in self._over.values() if isinstance(entity, Run)}
+        waiting = [run for run in found.values() if run.status is RunStatus.QUEUED]
+        return sorted(waiting, key=lambda run: (run.position or 0, run.ordinal))
 
     def pending_requests(self, run_id: str) -> list[Request]:
         found = {r.id: r for r in self.state.pending.values() if r.run_id == run_id}

@@ -16,6 +16,7 @@ from agent_ls.core.items import Call, CallState, Item, ItemKind, Notice, ResultS
 from agent_ls.core.request import RequestFact
 from agent_ls.core.run import RunFact, RunStatus
 from agent_ls.core.start import start_next
+from agent_ls.core.steer import too_late
 
 _RUN_ENDS: Final[Mapping[AttemptFact, RunFact]] = {
     AttemptFact.COMPLETED: RunFact.COMPLETED,
@@ -29,6 +30,7 @@ def finish(draft: Draft, run_id: str, outcome: AttemptFact, *, error: Notice | N
     run = draft.get_run(run_id)
     attempt = draft.get_attempt(run.active_attempt_id or "")
     close_open(draft, run_id, "the run has ended")
+    too_late(draft, run_id)
     todo.close(draft, run_id, outcome)
     if error is not None:
         draft.add_item(run_id, draft.fresh_note_id(run_id, "e"), ItemKind.ERROR, payload=error, attempt_id=attempt.id)

@@ -51,6 +51,6 @@ def note(draft: Draft, run: Run, stop: Interrupt) -> None:
         ItemKind.INTERRUPT,
         payload=Interruption(by=stop.by, from_=stop.from_),
     )
-    if stop.hold_queue and draft.state.queued and not draft.conversation.queue_held:
+    if stop.hold_queue and (draft.state.queued or run.steers) and not draft.conversation.queue_held:
         held = replace(draft.conversation, queue_held=True, updated_at=stop.at)
         draft.put(ConversationFact.QUEUE_HELD, held)

@@ -12,6 +12,7 @@ from agent_ls.core.items import CallState, Item
 from agent_ls.core.locks import conflicts
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.run import Run
+from agent_ls.core.steer import unanswered
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,19 @@ class RunCalls:
 
 
 @dataclass(frozen=True)
+class Join:
+    """A step border is reached: what the person said meanwhile joins."""
+
+    run_id: str
+
+
+@dataclass(frozen=True)
 class End:
     run_id: str
     outcome: AttemptFact
 
 
-Owed = Nothing | AskModel | RunCalls | End
+Owed = Nothing | AskModel | RunCalls | Join | End
 
 
 def owed(state: ConversationState) -> Owed:
@@ -57,7 +65,9 @@ def owed(state: ConversationState) -> Owed:
         return RunCalls(run.id, tuple(item.id for item in runnable))
     if _waits_for_person(state, run, calls):
         return Nothing()
-    if attempt.steps and not calls:
+    if run.steers:
+        return Join(run.id)
+    if attempt.steps and not calls and not unanswered(state, attempt):
         return End(run.id, AttemptFact.COMPLETED)
     return AskModel(run.id, attempt.id)
 

@@ -1,6 +1,6 @@
 """The queue of a conversation: visible, editable, reorderable.
 
-Owns what a person may do to runs that have not started. Promoting one to a steer comes with steering.
+Owns what a person may do to runs that have not started, promoting one to a steer of the run that goes on included.
 """
 
 from dataclasses import dataclass, replace
@@ -12,8 +12,9 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact
 from agent_ls.core.items import Block
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.run import Run, RunFact
-from agent_ls.core.start import start_next
+from agent_ls.core.run import Run, RunFact, Steer
+from agent_ls.core.start import start, start_next
+from agent_ls.core.steer import can_steer, steer
 
 
 class QueueOp(StrEnum):
@@ -40,11 +41,7 @@ def update(state: ConversationState, change: QueueUpdate, at: str) -> Decision |
     match change.op:
         case QueueOp.HOLD | QueueOp.RELEASE:
             return _hold(draft, held=change.op is QueueOp.HOLD)
-        case QueueOp.PROMOTE:
-            return Refusal(
-                Code.UNSUPPORTED, "Promoting a queued message is not built yet.", "Stop the run: it goes next."
-            )
-        case QueueOp.EDIT | QueueOp.REMOVE | QueueOp.MOVE:
+        case QueueOp.EDIT | QueueOp.REMOVE | QueueOp.MOVE | QueueOp.PROMOTE:
             run = state.queued.get(change.run_id or "")
             return _gone(state, change.run_id) if run is None else _change(draft, run, change)
         case _:
@@ -52,6 +49,8 @@ def update(state: ConversationState, change: QueueUpdate, at: str) -> Decision |
 
 
 def _change(draft: Draft, run: Run, change: QueueUpdate) -> Decision | Refusal:
+    if change.op is QueueOp.PROMOTE:
+        return _promote(draft, run)
     if change.op is QueueOp.REMOVE:
         draft.move_run(run.id, RunFact.CANCELLED, ended_at=draft.at)
     elif change.op is QueueOp.EDIT:
@@ -63,6 +62,19 @@ def _change(draft: Draft, run: Run, change: QueueUpdate) -> Decision | Refusal:
     else:
         return _move(draft, run, change.before)
     return draft.done(runId=run.id)
+
+
+def _promote(draft: Draft, run: Run) -> Decision:
+    """Joins the run that goes on; where none does, it goes first, as if sent now."""
+    active = draft.state.active
+    if active is None or not can_steer(active):
+        draft.move_run(run.id, RunFact.EDITED, position=draft.queue()[0].position or 0)
+        if active is None:
+            start(draft, run.id)
+        return draft.done(runId=run.id)
+    draft.move_run(run.id, RunFact.CANCELLED, ended_at=draft.at)
+    steer(draft, active.id, Steer(content=run.content, context=run.context, at=draft.at))
+    return draft.done(runId=active.id)
 
 
 def _move(draft: Draft, run: Run, before: str | None) -> Decision | Refusal:

@@ -29,6 +29,8 @@ class RunFact(StrEnum):
     EDITED = "edited"
     STARTED = "started"
     RUNNING = "running"
+    STEERED = "steered"
+    JOINED = "joined"
     INTERRUPT_NOTED = "interrupt_noted"
     FINALIZING = "finalizing"
     COMPLETED = "completed"
@@ -52,6 +54,8 @@ TRANSITIONS: Final[Mapping[tuple[RunStatus | None, RunFact], RunStatus]] = {
     (RunStatus.STARTING, RunFact.INTERRUPT_NOTED): RunStatus.STARTING,
     (RunStatus.STARTING, RunFact.INTERRUPTED): RunStatus.INTERRUPTED,
     (RunStatus.STARTING, RunFact.FAILED): RunStatus.FAILED,
+    (RunStatus.RUNNING, RunFact.STEERED): RunStatus.RUNNING,
+    (RunStatus.RUNNING, RunFact.JOINED): RunStatus.RUNNING,
     (RunStatus.RUNNING, RunFact.INTERRUPT_NOTED): RunStatus.RUNNING,
     (RunStatus.RUNNING, RunFact.FINALIZING): RunStatus.FINALIZING,
     (RunStatus.RUNNING, RunFact.INTERRUPTED): RunStatus.INTERRUPTED,
@@ -77,8 +81,20 @@ class Interrupt(Entity):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Steer(Entity):
+    """A message that joins the run at its next step border."""
+
+    content: tuple[Block, ...]
+    context: tuple[ContextItem, ...] = ()
+    at: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run(Entity):
-    """`content` is the message; the user item carries it from the start on. `position` orders the queue."""
+    """`content` is the message; the user item carries it from the start on. `position` orders the queue.
+
+    `steers` have been taken and not yet joined.
+    """
 
     id: str
     conversation_id: str
@@ -93,6 +109,7 @@ class Run(Entity):
     started_at: str | None = None
     ended_at: str | None = None
     interrupt: Interrupt | None = None
+    steers: tuple[Steer, ...] = ()
     retry_of: str | None = None
     error: dict[str, Any] | None = None
 

@@ -9,7 +9,7 @@ from agent_ls.core.attempt import Attempt, AttemptFact, AttemptStatus, Reason
 from agent_ls.core.draft import Draft
 from agent_ls.core.effects import drive
 from agent_ls.core.items import ItemKind, UserMessage
-from agent_ls.core.run import RunFact, RunStatus
+from agent_ls.core.run import RunFact
 
 
 def start(draft: Draft, run_id: str) -> None:
@@ -49,8 +49,6 @@ def start_next(draft: Draft) -> None:
     """Starts the first queued run, unless the person holds the queue."""
     if draft.conversation.queue_held:
         return
-    waiting = [draft.get_run(run.id) for run in draft.state.queue()]
-    for run in waiting:
-        if run.status is RunStatus.QUEUED:
-            start(draft, run.id)
-            return
+    for run in draft.queue():
+        start(draft, run.id)
+        return

@@ -32,6 +32,7 @@ from agent_ls.core.items import (
 from agent_ls.core.messages import Part, ReasoningPart, Reply, Stop, TextPart
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Option, Request, RequestFact, RequestKind, RequestStatus
+from agent_ls.core.steer import join
 
 IDENTICAL_FAILURES: Final = 3
 
@@ -195,6 +196,9 @@ def _go_on_or_end(draft: Draft, attempt: Attempt, reply: Reply, *, triage: Seque
         _notice(draft, attempt, code="empty_answer", message="The model ended without saying anything.")
     if reply.stop is Stop.REFUSAL:
         _notice(draft, attempt, code="refusal", message="The model refused to answer this.")
+    if draft.get_run(attempt.run_id).steers:
+        join(draft, attempt.run_id)
+        return
     finish(draft, attempt.run_id, AttemptFact.COMPLETED)
 
 

@@ -11,11 +11,11 @@ from functools import partial
 import anyio
 from anyio.abc import TaskGroup
 
-from agent_ls.core import step
+from agent_ls.core import steer, step
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import Notice
-from agent_ls.core.owed import AskModel, End, Nothing, Owed, RunCalls, owed
+from agent_ls.core.owed import AskModel, End, Join, Nothing, Owed, RunCalls, owed
 from agent_ls.core.projection import ConversationState
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.batch import Batch
@@ -90,6 +90,10 @@ class Driver:
         """Does one owed thing. False when nothing is owed and nothing runs; no await lies between look and return."""
         self._woken = anyio.Event()
         match self._due():
+            case Join() as border:
+                decide = partial(_join, run_id=border.run_id)
+                await record_patiently(self._actor, decide, self._services.clock)
+                return True
             case AskModel() as ask:
                 await self._ring.ask(ask.run_id, ask.attempt_id)
                 return True
@@ -130,6 +134,10 @@ class Driver:
         decide = partial(_fail, run_id=run.id, notice=notice)
         with suppress(Fenced):
             await record_patiently(self._actor, decide, self._services.clock)
+
+
+def _join(state: ConversationState, at: str, *, run_id: str) -> Decision | None:
+    return steer.join_now(state, run_id, at)
 
 
 def _fail(state: ConversationState, at: str, *, run_id: str, notice: Notice) -> Decision | None:

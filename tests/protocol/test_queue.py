@@ -87,7 +87,7 @@ async def test_a_message_that_has_begun_is_not_in_the_queue_any_more() -> None:
             with pytest.raises(Refused) as refused:
                 await editor.queue(conversation, op, runId=first)
             assert (refused.value.code, "running" in refused.value.message) == ("not_found", True)
-        for dispatch, code in (("steer", "unsupported"), ("restart", "unsupported"), ("start", "conversation_busy")):
+        for dispatch, code in (("restart", "unsupported"), ("start", "conversation_busy")):
             with pytest.raises(Refused) as refused:
                 await editor.say(conversation, "now", dispatch=dispatch)
             assert refused.value.code == code

@@ -23,13 +23,14 @@ from agent_ls.core.invariants import check_history, violations
 from agent_ls.core.items import Item, ItemKind, ItemStatus, Notice, ResultStatus, ToolResult
 from agent_ls.core.locks import conflicts
 from agent_ls.core.messages import CallPart, Part, ReasoningPart, Reply, Stop, TextPart
-from agent_ls.core.owed import AskModel, End, Nothing, RunCalls, owed
+from agent_ls.core.owed import AskModel, End, Join, Nothing, RunCalls, owed
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.queue import update as update_queue
 from agent_ls.core.request import Decision as Answered
 from agent_ls.core.request import Request
 from agent_ls.core.respond import respond
+from agent_ls.core.steer import join_now
 from agent_ls.core.step import TriageVerdict
 from tests.unit.core.world import ALLOW, ASK, DENY, INVALID, World, answer, call, illegal, is_call, message, stop
 
@@ -72,6 +73,8 @@ class Histories(RuleBasedStateMachine):
         self.world = World()
         self.asking: Attempt | None = None
         self.running: list[str] = []
+        self.accepted = 0
+        self.promoted: set[str | None] = set()
 
     @property
     def state(self) -> ConversationState:
@@ -84,15 +87,22 @@ class Histories(RuleBasedStateMachine):
         target = data.draw(st.sampled_from([None, *self.state.runs]))
         before = len(self.state.runs)
         said = message(text, dispatch=dispatch, target_run_id=target)
-        taken = self.decide(send(self.state, said, self.world.now()))
-        assert len(self.state.runs) == before + isinstance(taken, Decision)
+        decided = send(self.state, said, self.world.now())
+        self.decide(decided)
+        taken = isinstance(decided, Decision)
+        self.accepted += taken
+        steered = isinstance(decided, Decision) and decided.result["disposition"] == "steered"
+        assert len(self.state.runs) == before + (taken and not steered)
 
     @precondition(lambda self: self.state.runs)
     @rule(op=st.sampled_from(QueueOp), text=TEXTS, data=st.data())
     def queue(self, op: QueueOp, text: str, data: st.DataObject) -> None:
         run_id, before = (data.draw(st.sampled_from([None, *self.state.runs])) for _ in range(2))
         change = QueueUpdate(op=op, run_id=run_id, content=message(text).content, before=before)
-        self.decide(update_queue(self.state, change, self.world.now()))
+        decided = update_queue(self.state, change, self.world.now())
+        if op is QueueOp.PROMOTE and isinstance(decided, Decision) and decided.result["runId"] != run_id:
+            self.promoted.add(run_id)
+        self.decide(decided)
 
     @precondition(lambda self: self.state.runs)
     @rule(data=st.data(), hold=st.booleans(), rarely=RARELY)
@@ -164,6 +174,9 @@ class Histories(RuleBasedStateMachine):
             case RunCalls() as runnable:
                 for item_id in runnable.item_ids:
                     self.begin(self.state.items[item_id])
+            case Join() as border if self.asking is None:
+                assert not self.running
+                self.decide(join_now(self.state, border.run_id, self.world.now()))
             case End() as end if self.asking is None and not self.running:
                 said = [(0, TextPart("so far"))]
                 self.decide(step.end(self.state, end.run_id, end.outcome, said=said, at=self.world.now()))
@@ -337,7 +350,9 @@ class Histories(RuleBasedStateMachine):
         assert self.world.unsettled == set()
         assert all(run.user_item_id is not None or run.ended or run.content for run in self.state.runs.values())
         said = [item for item in self.state.items.values() if item.kind is ItemKind.USER_MESSAGE]
-        assert len(said) == sum(run.started_at is not None for run in self.state.runs.values())
+        not_begun = [run for run in self.state.runs.values() if run.started_at is None and run.id not in self.promoted]
+        assert not any(run.steers for run in self.state.runs.values())
+        assert len(said) + len(not_begun) == self.accepted, "each message taken is in the transcript or waits, once"
         self.the_invariants_hold()
         self.the_history_is_legal()
         self.what_a_model_is_sent_is_legal()

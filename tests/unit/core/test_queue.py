@@ -112,7 +112,9 @@ def test_holding_twice_changes_nothing() -> None:
     assert world.commit(change(world, QueueOp.HOLD)).facts == ()  # type: ignore[arg-type]
 
 
-def test_promoting_is_refused_until_it_is_built() -> None:
-    refused = change(three(), QueueOp.PROMOTE, "r2")
-    assert isinstance(refused, Refusal)
-    assert refused.code is Code.UNSUPPORTED
+def test_a_promoted_message_joins_the_run_that_goes_on() -> None:
+    world = three()
+    promoted = world.state.runs["c1.r2"]
+    assert world.commit(change(world, QueueOp.PROMOTE, "r2")).result == {"runId": "c1.r1"}  # type: ignore[arg-type]
+    assert world.state.runs["c1.r2"].status is RunStatus.CANCELLED
+    assert [steer.content for steer in world.state.runs["c1.r1"].steers] == [promoted.content]

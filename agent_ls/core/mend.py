@@ -1,0 +1,43 @@
+"""What is put right when an invariant does not hold although nobody works on a conversation.
+
+Owns the facts of a repair: what has to be owed again, and the end of a run that nobody can go on with. Pure. When to
+look, and in which order these are tried, is runtime.janitor's.
+"""
+
+from collections.abc import Collection
+
+from agent_ls.core import step
+from agent_ls.core.attempt import AttemptFact
+from agent_ls.core.draft import Decision, Draft
+from agent_ls.core.effects import drive
+from agent_ls.core.items import Notice
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.start import start_next
+
+
+def owe_again(state: ConversationState, *, unsettled: Collection[str], at: str) -> Decision | None:
+    """The ledger owes what it has to and nothing else, and who waits without a reason starts. None if that is so."""
+    draft = Draft(state, at)
+    run = state.active
+    attempt = None if run is None else state.attempt_of(run)
+    if attempt is not None and attempt.live and attempt.id not in unsettled:
+        draft.effects.append(drive(attempt.id, attempt.conversation_id))
+    for each in state.attempts.values():
+        if each.id in unsettled and state.runs[each.run_id].ended:
+            draft.settled.append(each.id)
+    if run is None:
+        start_next(draft)
+    decision = draft.done()
+    return decision if decision.facts or decision.effects or decision.settled else None
+
+
+def give_up(state: ConversationState, *, at: str) -> Decision | None:
+    """Ends the run that goes on, with its reason. None if there is none."""
+    if state.active is None or state.attempt_of(state.active) is None:
+        return None
+    error = Notice(
+        code="internal_error",
+        message="agent-ls found this run in a state that cannot be, and could not put it right, so it was stopped.",
+        hint="`agent-ls log` shows what was found; send the message again to go on.",
+    )
+    return step.end(state, state.active.id, AttemptFact.FAILED, error=error, at=at)
