@@ -20,7 +20,6 @@ Json = dict[str, Any]
 MODES: Final = ("ask", "edits", "plan", "auto")
 _COMMAND: Final = re.compile(r"/([a-z]+)(?:\s+(.*))?\Z", re.DOTALL)
 _NUMBER: Final = re.compile(r"#?(\d+)(?:\s+|\Z)")
-_NO_STEER: Final = "Steering a run that goes on is not built yet: send the message as it is, it runs after this one."
 
 
 class Commands:
@@ -82,13 +81,10 @@ class Commands:
             self._say("Nothing is running.")
 
     def steer(self, rest: str) -> None:
-        def refused(error: ClientError) -> None:
-            self._say(_NO_STEER) if error.code == "unsupported" else self._talk.trouble(error)
-
         if not rest:
             self._say("Say how: /steer use the other file")
         else:
-            self._talk.say(rest, dispatch="steer", refused=refused)
+            self._talk.say(rest, dispatch="steer")
 
     def queue(self, rest: str) -> None:
         what, _, number = rest.partition(" ")

@@ -104,7 +104,7 @@ class Talk:
         """Messages that wait for a run of their own, in their order."""
         return sorted(self.queue.values(), key=lambda run: (run.get("position") or 0, run["ordinal"]))
 
-    def say(self, text: str, *, refused: Callable[[ClientError], None] | None = None, **how: Any) -> None:
+    def say(self, text: str, **how: Any) -> None:
         from agent_ls.cli.chat.content import blocks
 
         content, trouble = blocks(text, self.workspace)
@@ -120,7 +120,7 @@ class Talk:
 
         def not_sent(error: ClientError) -> None:
             self.sending.pop(key, None)
-            (refused or self.trouble)(error)
+            self.trouble(error)
             self.transcript.note("Your message was not sent; the up key brings it back.")
 
         self.link.post("agent/message/send", params, sent, refused=not_sent)
