@@ -15,9 +15,22 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from agent_ls.bridge.frames import FrameSplitter, TooLong, frame
-from agent_ls.bridge.start import NoDaemon, connect, ensure_daemon, last_words
+from agent_ls.bridge.start import (
+    NoDaemon,
+    connect,
+    ensure_daemon,
+    last_words,
+    newer,
+    no_answer,
+    start_successor,
+    successor_waits,
+)
+from agent_ls.paths import state_dir
+from agent_ls.version import __version__
 
 CALL_S = 30.0
+HELLO_S = 5.0  # a daemon that does not answer within it is stuck
+UPGRADE_S = 5.0
 READ = 256 * 1024
 PROTOCOL = {"min": 1, "max": 1}
 LONGEST = 1024 * 1024 * 1024
@@ -88,10 +101,16 @@ class Client:
             raise ClientError("no_daemon", "No daemon is running.", "`agent-ls start` starts one.")
         made = cls(link)
         try:
-            made._initialize(env, timeout, client)
+            made._initialize(env, min(timeout, HELLO_S), client)
+            older = made._is_older()
         except BaseException:
             made.close()
             raise
+        if start and older and _call_successor(env):
+            # What is being done there may take longer; it is served until it ends.
+            made._until_gone(UPGRADE_S)
+            made.close()
+            return cls._connect(env, timeout, client, start=True, pause=pause)
         return made
 
     def call(self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float = CALL_S) -> Any:
@@ -173,8 +192,6 @@ class Client:
         self.close()
 
     def _initialize(self, env: Mapping[str, str], timeout: float, client: str) -> None:
-        from agent_ls.version import __version__
-
         environment = {name: value for name, value in env.items() if _is_text(name + value)}
         ours = {"client": client, "version": __version__, "protocol": PROTOCOL, "environment": environment}
         params = {
@@ -184,8 +201,25 @@ class Client:
             "capabilities": {},
             "initializationOptions": {"agentLs": ours},
         }
-        self.server = self.call("initialize", params, timeout=timeout)
+        try:
+            self.server = self.call("initialize", params, timeout=timeout)
+        except ClientError as error:
+            raise (ClientError("timeout", no_answer(env)) if error.code == "timeout" else error) from None
         self.notify("initialized")
+
+    def _is_older(self) -> bool:
+        """Whether the daemon is of an older version than we are."""
+        info = self.server.get("serverInfo")
+        return isinstance(info, dict) and newer(__version__, str(info.get("version", "")))
+
+    def _until_gone(self, seconds: float) -> None:
+        """Until the daemon has ended the link; it may go on for longer."""
+        until = time.monotonic() + seconds
+        try:
+            while self._receive(until):
+                pass
+        except ClientError:
+            pass
 
     def _keep(self, message: dict[str, Any]) -> None:
         if not self._asked_us(message):
@@ -261,6 +295,21 @@ def _ended(env: Mapping[str, str]) -> ClientError | None:
     """Why a daemon that was just started is gone, where it has said so."""
     reason = last_words(env)
     return ClientError("no_daemon", f"The daemon did not start: {reason}") if reason else None
+
+
+_CALLED: set[str] = set()  # state directories for which a successor was called: once is enough
+
+
+def _call_successor(env: Mapping[str, str]) -> bool:
+    """Has a daemon of our version take the place of an older one. False if that was tried already."""
+    state = state_dir(env)
+    if state in _CALLED:
+        return False
+    _CALLED.add(state)
+    try:
+        return successor_waits(env) or bool(start_successor(env, "--upgrade"))
+    except NoDaemon:
+        return False
 
 
 def _is_text(value: str) -> bool:

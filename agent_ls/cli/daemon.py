@@ -4,37 +4,44 @@ Owns what a person sees of it and the waiting for its end. Does not own how it r
 """
 
 import argparse
-import os
 import select
-import signal
 import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
 from agent_ls import paths
-from agent_ls.bridge.start import alive
+from agent_ls.cli import replace
 from agent_ls.cli.client import Client, ClientError
-from agent_ls.cli.processes import ended
 from agent_ls.cli.terminal import complain, put, put_json, style_of
 from agent_ls.cli.usage import Verbs
 from agent_ls.core.display import named, one_line
 
 Json = dict[str, Any]
 NO_DAEMON: Final = 3
-_STOP_S: Final = 15.0
+LONGEST_S: Final = 600.0
 _LOG_LINES: Final = 50
 
 
 def register(verbs: Verbs) -> None:
     run = verbs.add("daemon", run_daemon, "be the daemon; editors and the other verbs start it themselves")
     run.add_argument("--foreground", action="store_true", help="log to this terminal; Ctrl-C ends it")
+    run.add_argument("--successor", action="store_true", help="take the place of the daemon that is there")
+    run.add_argument("--upgrade", action="store_true", help="with --successor: only if that one is older")
+    run.add_argument("--deadline-ms", type=int, default=int(replace.HANDOFF_S * 1000), help=argparse.SUPPRESS)
     verbs.add("start", run_start, "start the daemon if there is none")
-    for name, verb, summary in (
-        ("stop", run_stop, "end the daemon; nothing that was acknowledged is lost"),
-        ("restart", run_restart, "end it and start a new one, which takes up where it was"),
+    for name, verb, summary, deadline_s in (
+        ("stop", run_stop, "end the daemon; nothing that was acknowledged is lost", replace.STOP_S),
+        ("restart", run_restart, "put a new one in its place, which takes up where it was", replace.HANDOFF_S),
     ):
         ended = verbs.add(name, verb, summary)
         ended.add_argument("--force", action="store_true", help="kill it if it does not answer")
+        ended.add_argument(
+            "--deadline",
+            type=_seconds,
+            default=deadline_s,
+            metavar="SECONDS",
+            help=f"how long what runs may take to come to its next step ({deadline_s:g})",
+        )
     status = verbs.add("status", run_status, "what the daemon is doing; exit 3 if there is none")
     status.add_argument("--json", action="store_true")
     log = verbs.add("log", run_log, "the end of the daemon's log")
@@ -43,9 +50,11 @@ def register(verbs: Verbs) -> None:
 
 
 def run_daemon(options: argparse.Namespace) -> int:
+    from agent_ls.daemon.handoff import Succession
     from agent_ls.daemon.lifecycle import run
 
-    return run(foreground=options.foreground)
+    succession = Succession(options.deadline_ms, options.upgrade) if options.successor else None
+    return run(foreground=options.foreground, succession=succession)
 
 
 def run_start(_options: argparse.Namespace) -> int:
@@ -59,14 +68,19 @@ def run_start(_options: argparse.Namespace) -> int:
 
 
 def run_stop(options: argparse.Namespace) -> int:
-    pid = _stop(force=options.force)
+    pid = replace.stop(force=options.force, deadline_s=options.deadline)
     put("No daemon is running." if pid is None else f"Stopped the daemon (pid {pid}).")
     return 0
 
 
 def run_restart(options: argparse.Namespace) -> int:
-    _stop(force=options.force)
-    return run_start(options)
+    old = replace.holder_pid()
+    if old is None or options.force:
+        replace.stop(force=options.force, deadline_s=0)
+        return run_start(options)
+    new = replace.hand_over(old, deadline_s=options.deadline)
+    put(f"The daemon was replaced (pid {old}, now {new}).")
+    return 0
 
 
 def run_status(options: argparse.Namespace) -> int:
@@ -108,47 +122,45 @@ def _status() -> Json | None:
     except ClientError as error:
         if error.code == "no_daemon" and paths.read_holder() is None:
             return None
-        if error.code in {"no_daemon", "connection_lost"} and not _holder_pid():
+        if error.code in {"no_daemon", "connection_lost"} and not replace.holder_pid():
             return None
         raise
-
-
-def _stop(*, force: bool) -> int | None:
-    """The pid that has ended, None if there was no daemon."""
-    pid = _holder_pid()
-    try:
-        with Client.connect(start=False, timeout=5) as client:
-            pid = int(client.call("agent/status", timeout=5)["pid"])
-            client.call("agent/drain", {"mode": "shutdown", "deadlineMs": 10_000}, timeout=15)
-    except ClientError as error:
-        if pid is None:
-            if error.code == "no_daemon":
-                return None
-            raise
-        if error.code != "connection_lost" and not force:
-            raise
-    if not ended(pid, _STOP_S if not force else 3.0):
-        if not force:
-            raise ClientError("timeout", f"The daemon (pid {pid}) has not ended.", "`agent-ls stop --force` kills it.")
-        os.kill(pid, signal.SIGKILL)
-        ended(pid, 5.0)
-    return pid
-
-
-def _holder_pid() -> int | None:
-    holder = paths.read_holder()
-    return holder.pid if holder and alive(holder.pid) else None
 
 
 def _described(status: Json) -> list[str]:
     style = style_of(sys.stdout)
     rows = [("daemon", f"pid {status['pid']}, version {status['version']}, up {_duration(status['uptimeS'])}")]
     rows.append(("connections", f"{(status.get('connections') or {}).get('count', 1)} with this one"))
-    for name in ("runs", "requests", "effects", "drain"):
+    for name in ("runs", "requests", "effects"):
         if status.get(name) is not None:
             rows.append((name, one_line(_told(status[name]))))
+    rows += _troubles(status)
     rows += [("ledger", _ledger(status.get("ledger") or {})), ("state", paths.state_dir())]
     return [f"{style.dim(f'{name:<12}')} {value}" for name, value in rows]
+
+
+def _troubles(status: Json) -> Iterator[tuple[str, str]]:
+    """What a person should know and is usually not there."""
+    if drain := status.get("drain"):
+        left = drain["deadlineMs"] / 1000
+        yield "ending", f"{drain['mode']}, waits for {len(drain['waitsFor'])} runs, {left:.0f} s at most"
+    for effect in (status.get("effects") or {}).get("owed", []):
+        if effect.get("attempts", 1) > 1:
+            yield "taken up", one_line(f"{effect['id']}, {effect['attempts']} times: {effect.get('lastError')}")
+    if error := (status.get("config") or {}).get("error"):
+        yield "config", one_line(f"as of before the last change: {error}")
+    if (status.get("janitor") or {}).get("violations"):
+        held = status["janitor"]
+        yield (
+            "janitor",
+            f"{held['violations']} invariants did not hold, {held['repaired']} repaired; see `agent-ls log`",
+        )
+    for before in (status.get("instances") or [])[1:2]:
+        how = before["mode"] or "ended without a word"
+        yield (
+            "before",
+            one_line(f"version {before['version'] or '?'}, {how}, {len(before['inFlight'])} runs left to us"),
+        )
 
 
 def _ledger(held: Json) -> str:
@@ -167,6 +179,13 @@ def _told(value: Any) -> str:
             return str(len(value))
         case _:
             return str(value)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds <= LONGEST_S:
+        raise argparse.ArgumentTypeError(f"it is a number of seconds up to {LONGEST_S:g}")
+    return seconds
 
 
 def _duration(seconds: float) -> str:

@@ -43,6 +43,15 @@ class Providers:
         self._clock = clock
         self._keys = Keys(environ, printed_key)
         self._models: dict[str, Model] = {}
+        self._retired: list[Model] = []
+
+    def use(self, settings: Settings) -> None:
+        """From the next step on. What is being asked now is answered; a model whose settings did not change stays."""
+        before, self._settings = self._settings, settings
+        for name in list(self._models):
+            same = settings.http == before.http and settings.providers.get(name) == before.providers.get(name)
+            if not same:
+                self._retired.append(self._models.pop(name))
 
     @property
     def mode(self) -> Mode:
@@ -76,7 +85,7 @@ class Providers:
             await to_thread.run_sync(model.warm_up, abandon_on_cancel=True)
 
     async def close(self) -> None:
-        for model in self._models.values():
+        for model in (*self._models.values(), *self._retired):
             await model.close()
 
     def _make(self, provider: Provider) -> Model:

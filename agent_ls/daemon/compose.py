@@ -4,11 +4,13 @@ Owns what is wired to what, and the order of opening and closing. Does not own t
 """
 
 import getpass
+import logging
 import os
 import platform
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +34,7 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.daemon.catalog import Providers
 from agent_ls.daemon.ledgers import open_ledger
 from agent_ls.daemon.open_files import OpenFiles, open_files
+from agent_ls.daemon.reload import Reloader
 from agent_ls.daemon.report import Reporter
 from agent_ls.daemon.workspaces import Workspaces
 from agent_ls.editor.connection import Handler
@@ -42,16 +45,22 @@ from agent_ls.editor.surface import diagnostics
 from agent_ls.editor.surface.board import Board
 from agent_ls.editor.window import Window
 from agent_ls.ports.files import Files
+from agent_ls.ports.instances import Instances
 from agent_ls.ports.ledger import Ledger
 from agent_ls.ports.tools import Toolbox
 from agent_ls.runtime.feed import Feed
+from agent_ls.runtime.janitor import Janitor
 from agent_ls.runtime.lock_table import LockTable
 from agent_ls.runtime.registry import Registry
 from agent_ls.runtime.services import Limits, Services
 from agent_ls.runtime.supervisor import Supervisor
 from agent_ls.version import __version__
 
+log = logging.getLogger(__name__)
+
 TAKE_OVER_S: Final = 3.0
+# What is abandoned writes down what has happened, and its processes end: asked first, then killed.
+ABANDON_S: Final = 8.0
 RETRY_AFTER_MS: Final = 500
 
 
@@ -62,6 +71,8 @@ class Daemon:
     desk: Desk
     table: Mapping[str, Handler]
     inbox: Inbox
+    reloader: Reloader
+    janitor: Janitor
 
     async def serve(self, stream: Any, denied: Refused | None) -> None:
         """One window, for as long as its link lives."""
@@ -75,18 +86,43 @@ class Daemon:
     async def recover(self) -> int:
         return await self.desk.registry.recover_all(TAKE_OVER_S)
 
-    def say_goodbye(self, reason: str) -> None:
+    def reload(self) -> None:
+        """Reads the configuration again, beside everything else."""
+        self.desk.services.supervisor.start("reload", self.reloader.reload)
+
+    async def come_to_rest(self) -> None:
+        """Once it is told to end: waits for what runs until the deadline, then leaves it to the next daemon.
+
+        Everybody is served meanwhile; what they send is committed and not run.
+        """
+        drain, registry = self.desk.services.drain, self.desk.registry
+        log.info("draining (%s), %d conversations at work", drain.mode, len(drain.at_work))
+        if not await drain.settled():
+            log.warning("%d conversations did not come to a commit in time", len(drain.at_work))
+            registry.abandon()
+            await drain.settled(ABANDON_S)
+        for actor in registry.actors():
+            if self.desk.services.feed.clear_all(actor.id):
+                await self.desk.services.ledger.drop_partials(actor.id)
+        ledger: object = self.desk.services.ledger
+        if isinstance(ledger, Instances):
+            ledger.ends_as(str(drain.mode), registry.running())
+
+    def say_goodbye(self) -> None:
+        reason = str(self.desk.services.drain.mode)
         for window in self.inbox.windows:
             window.notify("agent/drain", {"retryAfterMs": RETRY_AFTER_MS, "reason": reason})
 
 
 @asynccontextmanager
 async def composed(
-    settings: Settings, environ: Mapping[str, str], *, shut_down: Callable[[], None]
+    settings: Settings, environ: Mapping[str, str], *, read: Callable[[], Settings]
 ) -> AsyncIterator[Daemon]:
-    """Opens the ledger, starts what has to run, gives the daemon; closes all of it in the opposite order."""
-    clock, boot_id = SystemClock(), RandomIds().fresh()
-    state_dir = Path(paths.state_dir(environ))
+    """Opens the ledger, starts what has to run, gives the daemon; closes all of it in the opposite order.
+
+    `read` reads the settings again.
+    """
+    clock, boot_id, state_dir = SystemClock(), RandomIds().fresh(), Path(paths.state_dir(environ))
     ledger, keep = await open_ledger(settings, state_dir, clock=clock, boot_id=boot_id)
     providers = Providers(settings, dict(environ), clock)
     try:
@@ -102,7 +138,9 @@ async def composed(
             inbox = Inbox(lambda known: _state_of(registry, known), board)
             services.feed.listeners.append(inbox.on_events)
             await _load_inbox(inbox, ledger)
-            reporter = Reporter(registry, inbox, clock)
+            reloader, janitor = Reloader(settings, read, clock), Janitor(registry)
+            reloader.users = [providers.use, workspaces.use, partial(_limit, services)]
+            parts = {"config": reloader.status, "janitor": janitor.status}
             desk = Desk(
                 registry=registry,
                 services=services,
@@ -114,8 +152,7 @@ async def composed(
                 person=_person(),
                 version=__version__,
                 workspace_rules=workspaces.workspace_rules,
-                status=reporter.status,
-                shut_down=shut_down,
+                status=Reporter(registry, inbox, clock, parts=parts).status,
                 remember_environment=workspaces.remember_environment,
                 keep_card=CardFiles(str(state_dir / "cards")).keep,
             )
@@ -123,7 +160,7 @@ async def composed(
             if keep is not None:
                 supervisor.start("ledger", keep)
             supervisor.start("warm-up", providers.warm_up)
-            yield Daemon(desk, handlers(desk), inbox)
+            yield Daemon(desk, handlers(desk), inbox, reloader, janitor)
     finally:
         await providers.close()
         await ledger.close()
@@ -152,9 +189,7 @@ def _services(
         models=providers.resolve,
         rules=workspaces.rules,
         environment=workspaces.environment,
-        limits=Limits(
-            steps_per_run=settings.limits.steps_per_run, minutes_per_run=int(settings.limits.minutes_per_run)
-        ),
+        limits=_limits(settings),
         boot_id=boot_id,
         spool=_spool(environ),
         home=os.path.expanduser("~"),
@@ -163,6 +198,15 @@ def _services(
         may_auto=settings.may_auto,
         unsaved=opened.files.unsaved,
     )
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(steps_per_run=settings.limits.steps_per_run, minutes_per_run=int(settings.limits.minutes_per_run))
+
+
+def _limit(services: Services, settings: Settings) -> None:
+    services.limits = _limits(settings)
+    services.may_auto = settings.may_auto
 
 
 def _spool(environ: Mapping[str, str]) -> str:

@@ -40,7 +40,7 @@ class Succession:
 
 
 class Line:
-    """The place of the one who comes next; kept until `leave`."""
+    """The place of the one who comes next; kept until `close`."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         """Raises AlreadyRunning where somebody else stands there already."""
@@ -49,11 +49,11 @@ class Line:
         while not self._taken():
             # A client that only looks whether somebody waits holds it for an instant.
             if time.monotonic() > until:
-                self.leave()
+                self.close()
                 raise AlreadyRunning
             select.select([], [], [], 0.01)
 
-    def leave(self) -> None:
+    def close(self) -> None:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1

@@ -13,8 +13,10 @@ from typing import NamedTuple
 from agent_ls.adapters.ledger.sqlite import SqliteLedger
 from agent_ls.config.settings import Settings
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.daemon.reload import revision
 from agent_ls.ports.host import Clock
 from agent_ls.ports.ledger import Ledger, LedgerError
+from agent_ls.version import __version__
 
 INSTANCE = "instance"
 
@@ -29,12 +31,28 @@ class Opened(NamedTuple):
 async def open_ledger(settings: Settings, state_dir: Path, *, clock: Clock, boot_id: str) -> Opened:
     url, ttl_s = settings.ledger.url, settings.ledger.claim_ttl_s
     if url == "sqlite":
-        return Opened(SqliteLedger.open(state_dir / "ledger.db", clock=clock, boot_id=boot_id, ttl_s=ttl_s))
+        return Opened(
+            SqliteLedger.open(
+                state_dir / "ledger.db",
+                clock=clock,
+                boot_id=boot_id,
+                ttl_s=ttl_s,
+                version=__version__,
+                config=revision(settings.path),
+            )
+        )
     require_driver()
     from agent_ls.adapters.ledger.postgres.ledger import PostgresLedger
 
-    instance_id = _instance(state_dir / INSTANCE, boot_id)
-    ledger = await PostgresLedger.open(url, clock=clock, boot_id=boot_id, instance_id=instance_id, ttl_s=ttl_s)
+    ledger = await PostgresLedger.open(
+        url,
+        clock=clock,
+        boot_id=boot_id,
+        instance_id=_instance(state_dir / INSTANCE, boot_id),
+        ttl_s=ttl_s,
+        version=__version__,
+        config=revision(settings.path),
+    )
     return Opened(ledger, ledger.keep)
 
 

@@ -1,33 +1,42 @@
 """The daemon's process: from the start race to the last close.
 
-Owns signals, exit codes, the idle exit and the order listen -> open -> recover -> serve. Does not own what is served
-(compose) nor the socket (listener).
+Owns signals, exit codes, the idle exit and the order listen -> open -> recover -> serve, and the one of
+ending: drain -> say goodbye -> hang up -> close. Does not own what is served (compose), the socket (listener) nor how
+a successor gets its turn (handoff).
 """
 
 import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
+from functools import partial
 from typing import Any, Final
 
 import anyio
 
 from agent_ls import paths
 from agent_ls.config.load import load
+from agent_ls.config.secret import mask
 from agent_ls.config.settings import ConfigError, Settings
 from agent_ls.core.errors import Code, Refusal, Refused
 from agent_ls.daemon import logging as logs
 from agent_ls.daemon.compose import Daemon, composed
+from agent_ls.daemon.handoff import GRACE_S, Line, Succession, ask_for_the_place, load_all
 from agent_ls.daemon.listener import AlreadyRunning, CannotListen, Listener, bind
 from agent_ls.daemon.peers import become_subreaper
 from agent_ls.daemon.seal import Sealed, seal
 from agent_ls.ports.ledger import LedgerError
+from agent_ls.runtime.drain import DrainMode
+from agent_ls.version import __version__
 
 log = logging.getLogger(__name__)
 
 IDLE_LOOK_S: Final = 30.0
 GOODBYE_S: Final = 0.05
+# Who ends us by a signal will not wait long.
+SHUTDOWN_S: Final = 2.0
 
 DENIED: Final = Refused(
     Refusal(
@@ -37,33 +46,61 @@ DENIED: Final = Refused(
 )
 
 
-def run(*, foreground: bool) -> int:
-    """The verb `daemon`; the result is the exit code. Ends at SIGTERM, SIGINT, `agent/drain` or when idle."""
+def run(*, foreground: bool, succession: Succession | None = None) -> int:
+    """The verb `daemon`; the result is the exit code. Ends at SIGTERM, SIGINT, `agent/drain` or when idle.
+
+    With a `succession` it takes the place of the daemon that is there.
+    """
     environ = dict(os.environ)
-    try:
-        listener = bind(environ)
-    except AlreadyRunning:
-        if foreground:
-            sys.stderr.write("agent-ls: a daemon is running already; `agent-ls status` shows it.\n")
-        return 0
-    except CannotListen as error:
-        return _fail(str(error))
-    try:
-        listener.seals = seal(paths.state_dir(environ))
-        settings = _settings(environ)
-        trouble = logs.start(environ, settings.secret_names())
-        if trouble is not None:
-            sys.stderr.write(f"agent-ls: {trouble}\n")
-        become_subreaper()
-        anyio.run(_serve, listener, settings, environ)
-    except (ConfigError, Sealed) as error:
-        return _fail(str(error))
-    except LedgerError as error:
-        return _fail(f"{error.refusal.message} {error.refusal.hint}".strip())
-    finally:
-        listener.close()
-        logs.stop()
+    with ExitStack() as held:
+        held.callback(logs.stop)
+        try:
+            _run(environ, succession, held)
+        # The reason is there before the socket goes: who loses the link looks for it.
+        except AlreadyRunning:
+            if foreground:
+                sys.stderr.write("agent-ls: a daemon is running already; `agent-ls status` shows it.\n")
+        except (CannotListen, ConfigError, Sealed) as error:
+            return _fail(str(error))
+        except LedgerError as error:
+            return _fail(f"{error.refusal.message} {error.refusal.hint}".strip())
+        except Exception as error:  # noqa: BLE001 - who started us waits for a reason, not for a traceback
+            return _bug(environ, error)
     return 0
+
+
+def _run(environ: Mapping[str, str], succession: Succession | None, held: ExitStack) -> None:
+    """Binds first, so that of many who start at once all but one are gone at once; a successor binds last.
+
+    What is taken is let go with `held`.
+    """
+    read = partial(_settings, environ)
+    if succession is None:
+        listener = held.enter_context(closing(bind(environ, version=__version__)))
+        _start(listener, environ, read, settings=read())
+        return
+    line = held.enter_context(closing(Line(environ)))
+    settings = read()
+    load_all()
+    before = ask_for_the_place(environ, succession)
+    listener = held.enter_context(closing(bind(environ, lock_s=GRACE_S, after=before, version=__version__)))
+    _start(listener, environ, read, settings=settings, ready=line.close)
+
+
+def _start(
+    listener: Listener,
+    environ: Mapping[str, str],
+    read: Callable[[], Settings],
+    *,
+    settings: Settings,
+    ready: Callable[[], None] = lambda: None,
+) -> None:
+    listener.seals = seal(paths.state_dir(environ))
+    trouble = logs.start(environ, settings.secret_names())
+    if trouble is not None:
+        sys.stderr.write(f"agent-ls: {trouble}\n")
+    become_subreaper()
+    anyio.run(partial(_serve, listener, settings, environ, read=read, ready=ready))
 
 
 def _settings(environ: Mapping[str, str]) -> Settings:
@@ -72,15 +109,23 @@ def _settings(environ: Mapping[str, str]) -> Settings:
     return load(environ, probe=local_models)
 
 
-async def _serve(listener: Listener, settings: Settings, environ: Mapping[str, str]) -> None:
-    ending = anyio.Event()
-    async with composed(settings, environ, shut_down=ending.set) as daemon:
-        log.info("daemon %d serves %s", os.getpid(), listener.path)
+async def _serve(
+    listener: Listener,
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    read: Callable[[], Settings],
+    ready: Callable[[], None],
+) -> None:
+    async with composed(settings, environ, read=read) as daemon:
+        log.info("daemon %d, version %s, serves %s", os.getpid(), __version__, listener.path)
         for warning in settings.warnings:
             log.warning("%s", warning)
+        daemon.reloader.users.append(lambda found: _mask(environ, found))
+        services, returning = daemon.desk.services, daemon.desk.documents.returning
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_signals, ending)
-            tasks.start_soon(_watch_idle, daemon, settings.daemon.idle_exit_s, ending)
+            tasks.start_soon(_signals, daemon)
+            tasks.start_soon(_watch_idle, daemon)
 
             async def serve(stream: Any, welcome: bool) -> None:  # noqa: FBT001
                 await daemon.serve(stream, None if welcome else DENIED)
@@ -88,32 +133,57 @@ async def _serve(listener: Listener, settings: Settings, environ: Mapping[str, s
             recovered = await daemon.recover()
             if recovered:
                 log.info("took up %d conversations that a daemon before this one left", recovered)
-            clock, returning = daemon.desk.services.clock, daemon.desk.documents.returning
-            tasks.start_soon(listener.serve, serve, clock.sleep)
-            tasks.start_soon(returning.give_time, clock.sleep)
-            await ending.wait()
+            tasks.start_soon(listener.serve, serve, services.clock.sleep)
+            tasks.start_soon(returning.give_time, services.clock.sleep)
+            services.supervisor.start("janitor", daemon.janitor.watch)
+            ready()
+            await services.drain.asked.wait()
+            await daemon.come_to_rest()
             log.info("daemon %d ends", os.getpid())
             returning.freeze()
-            daemon.say_goodbye("shutdown")
-            await clock.sleep(GOODBYE_S)
+            daemon.say_goodbye()
+            await services.clock.sleep(GOODBYE_S)
+            listener.hang_up()
             tasks.cancel_scope.cancel()
 
 
-async def _signals(ending: anyio.Event) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
-        async for _ in received:
-            ending.set()
+async def _signals(daemon: Daemon) -> None:
+    """SIGTERM and SIGINT end the daemon, a second one at once; SIGHUP reads the configuration again."""
+    drain = daemon.desk.services.drain
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as received:
+        async for each in received:
+            if each == signal.SIGHUP:
+                daemon.reload()
+            else:
+                drain.begin(DrainMode.SHUTDOWN, 0 if drain.mode is DrainMode.SHUTDOWN else SHUTDOWN_S)
 
 
-async def _watch_idle(daemon: Daemon, limit_s: float, ending: anyio.Event) -> None:
+async def _watch_idle(daemon: Daemon) -> None:
     """Ends a daemon that nobody uses: never while a run goes on or a request is pending."""
-    look = min(IDLE_LOOK_S, max(limit_s / 4, 0.05))
     idle = 0.0
-    while idle < limit_s:
+    while idle < (limit_s := daemon.reloader.settings.daemon.idle_exit_s):
+        look = min(IDLE_LOOK_S, max(limit_s / 4, 0.05))
         await daemon.desk.services.clock.sleep(look)
         idle = idle + look if daemon.idle else 0.0
-    log.info("nobody has used the daemon for %d s", int(limit_s))
-    ending.set()
+    log.info("nobody has used the daemon for %d s", int(idle))
+    daemon.desk.services.drain.begin(DrainMode.SHUTDOWN, 0)
+
+
+def _mask(environ: Mapping[str, str], settings: Settings) -> None:
+    logs.start(environ, settings.secret_names())
+
+
+def _bug(environ: Mapping[str, str], error: Exception) -> int:
+    """What nobody expected: one sentence for who waits for us, and where it happened for who looks into it."""
+    if not logging.getLogger().handlers:
+        logs.start(environ)
+    log.error("the daemon ends because of a mistake of agent-ls", exc_info=error)
+    inner: BaseException = error
+    while isinstance(inner, BaseExceptionGroup):
+        inner = inner.exceptions[0]
+    said = mask(" ".join(str(inner).split())[:200])
+    what = f"{type(inner).__name__}: {said}" if said else type(inner).__name__
+    return _fail(f"agent-ls met something that it did not expect ({what}). `agent-ls log` shows where.")
 
 
 def _fail(sentence: str) -> int:

@@ -22,6 +22,13 @@ class Workspaces:
         self._own = self._clean(environ)
         self._environments: dict[str, dict[str, str]] = {}
 
+    def use(self, settings: Settings) -> None:
+        """Rules and names of keys as they are now; a key that gets a name is taken from what is known already."""
+        self._settings = settings
+        self._secret |= settings.secret_names()
+        self._own = self._clean(self._own)
+        self._environments = {root: self._clean(known) for root, known in self._environments.items()}
+
     def remember_environment(self, root: str, environment: Mapping[str, str]) -> None:
         self._environments[root.rstrip("/") or "/"] = self._clean(environment)
 

@@ -65,6 +65,5 @@ class Desk:
     version: str
     workspace_rules: Callable[[str], Sequence[Rule]]
     status: Callable[[], Awaitable[dict[str, Any]]]
-    shut_down: Callable[[], None]
     remember_environment: Callable[[str, Mapping[str, str]], None]
     keep_card: Callable[[str, str], Awaitable[str]]

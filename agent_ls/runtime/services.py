@@ -24,13 +24,14 @@ class Limits:
     minutes_per_run: int = 120
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Services:
     """`models` resolves a provider's name, `environment` gives a child process of a workspace its variables.
 
     `rules` are all that hold for a conversation, `protected` absolute paths that no tool may write, `spool` a folder
     for output that must survive a crash. `unsaved` names, for a shell in a folder, edits of the agent that a window
-    holds and has not saved: the shell does not see them.
+    holds and has not saved: the shell does not see them. `limits` and `may_auto` change when the configuration is read
+    again, nothing else does.
     """
 
     ledger: Ledger

@@ -250,7 +250,11 @@ _SETTINGS: Final = (
     _request("model/list", "Models that can be chosen.", params=models.ListModels, result=results.ModelList),
     _request("context/status", "Tokens, window, cost so far.", params=models.OfConversation, result=results.ContextUse),
     _request(
-        "drain", "Ends the daemon in order; mode `handoff` comes later.", params=models.Drain, result=results.Nothing
+        "drain",
+        "Ends the daemon: nothing new begins, what runs comes to its commit or is left to the next daemon. "
+        "`handoff`: that one waits already.",
+        params=models.Drain,
+        result=results.Nothing,
     ),
     _request(
         "status", "The daemon itself, as `agent-ls status --json`.", params=models.Params, result=results.DaemonStatus

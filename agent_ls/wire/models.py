@@ -272,7 +272,7 @@ class ListModels(Params):
 
 class Drain(Params):
     mode: Literal["handoff", "shutdown"]
-    deadline_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
+    deadline_ms: Annotated[int, Field(ge=0, le=600_000)] = 30_000
 
 
 def describe(error: ValidationError) -> str:

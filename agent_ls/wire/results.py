@@ -241,6 +241,8 @@ class ContextUse(TypedDict):
 
 
 class DaemonStatus(TypedDict):
+    """`drain` is null while the daemon serves; `instances` are the newest daemons that held this ledger."""
+
     pid: int
     version: str
     bootId: str
@@ -253,6 +255,9 @@ class DaemonStatus(TypedDict):
     effects: Any
     ledger: Json
     drain: Any
+    instances: list[Json]
+    config: Json
+    janitor: Json
 
 
 class Restored(TypedDict):

@@ -24,7 +24,7 @@ async def test_a_command_that_runs_is_ended_and_the_model_is_told_the_truth_by_t
             (asked,) = await editor.until_asked(conversation)
             await editor.respond(asked, "allow")
             await editor.wait_for(lambda: "begun" in conversation.output)
-            assert (await home.run("restart")).returncode == 0
+            assert (await home.run("restart", "--deadline", "0.2")).returncode == 0
             await editor.until_gone()
         async with home.editor() as editor:
             again = await editor.attach(conversation.id)

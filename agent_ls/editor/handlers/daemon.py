@@ -2,12 +2,14 @@
 
 import base64
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.window import Window
+from agent_ls.runtime.drain import DrainMode
 from agent_ls.wire import models
 from agent_ls.wire.encode import to_wire
 
@@ -29,9 +31,8 @@ async def blob(desk: Desk, window: Window, params: models.ReadBlob) -> Answer:
 
 
 async def drain(desk: Desk, window: Window, params: models.Drain) -> Answer:
-    if params.mode == "handoff":
-        return Refusal(Code.UNSUPPORTED, "Handing over to a new daemon is not built yet.", "Use `agent-ls restart`.")
-    window.after_reply(desk.shut_down)
+    begin = partial(desk.services.drain.begin, DrainMode(params.mode), params.deadline_ms / 1000)
+    window.after_reply(begin)
     return {}
 
 
