@@ -37,6 +37,11 @@ CODES: Final[Mapping[Cause, Code]] = {
     Cause.OVERFLOW: Code.CONTEXT_OVERFLOW,
 }
 
+# Where the sentence says already what the hint would: (what it says, what remains to be said).
+_SAID: Final[Mapping[Code, tuple[str, str]]] = {
+    Code.UNAUTHORIZED: ("`agent-ls doctor`", "Correct it, run `agent-ls restart`, and send the message again."),
+    Code.PROVIDER_ERROR: ("Send the message again", "`agent-ls log` has the details."),
+}
 
 T = TypeVar("T")
 
@@ -201,7 +206,8 @@ class History:
 def notice_of(failure: Failure) -> Notice:
     code = CODES.get(failure.cause, Code.PROVIDER_ERROR)
     message = f"{failure.message} ({failure.detail})" if failure.detail else failure.message
-    return Notice(code=str(code), message=message, hint=HINTS[code])
+    said, otherwise = _SAID.get(code, ("", ""))
+    return Notice(code=str(code), message=message, hint=otherwise if said and said in message else HINTS[code])
 
 
 def _limit(message: str) -> Notice:
