@@ -7,6 +7,7 @@ before the commit; a caller that goes away in the middle changes nothing.
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import anyio
@@ -41,6 +42,7 @@ class Actor:
         self.after_commit: Callable[[Actor], None] = lambda _: None
         self.on_fenced: Callable[[Actor], None] = lambda _: None
         self.fenced = False
+        self._latest = max((item.updated_at or item.created_at for item in state.items.values()), default="")
 
     @property
     def idle(self) -> bool:
@@ -77,7 +79,7 @@ class Actor:
         return done
 
     async def _record(self, decide: Decide) -> bool:
-        at = self._services.clock.now()
+        at = self._moment()
         decided = decide(self.state, at)
         if decided is None:
             return False
@@ -90,7 +92,7 @@ class Actor:
         try:
             # A command that comes again is decided again and then meets its receipt in the transaction: what was
             # answered first is answered now, and nothing of the second decision is kept.
-            at = self._services.clock.now()
+            at = self._moment()
             decided = decide(self.state, at)
             if decided is None:
                 return {}
@@ -109,6 +111,14 @@ class Actor:
             return Refusal(Code.CONVERSATION_BUSY, "A run is going on in this conversation; it cannot be deleted now.")
         await self._services.ledger.delete(self.id, command_id)
         return {}
+
+    def _moment(self) -> str:
+        """Now, but after all that is on record here, even if the wall clock was set back.
+
+        Whoever folds the ledger tells by these times what was learned last (core.projection).
+        """
+        now = self._services.clock.now()
+        return now if now > self._latest else _after(self._latest)
 
     async def _append(self, decision: Decision, at: str, receipt: Receipt | None) -> dict[str, Any] | Refusal:
         commit = Commit(
@@ -130,6 +140,7 @@ class Actor:
             for event in committed.events:
                 self.state.apply(event.entity)
             self.state.seq = committed.seq
+            self._latest = at
             self._services.feed.publish(self.id, committed.events)
             self.after_commit(self)
         if receipt is not None and committed.receipt is not None:
@@ -151,6 +162,11 @@ def _answer(kept: Receipt, asked: Receipt) -> dict[str, Any] | Refusal:
 def _what(receipt: Receipt) -> str:
     held = receipt.refusal.data if receipt.refusal is not None else receipt.result or {}
     return str(held.get(WHAT, ""))
+
+
+def _after(moment: str) -> str:
+    later = datetime.fromisoformat(moment) + timedelta(milliseconds=1)
+    return later.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _without_mark(held: Mapping[str, Any]) -> dict[str, Any]:

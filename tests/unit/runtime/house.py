@@ -50,6 +50,10 @@ class HandClock:
         minutes, seconds = divmod(self._ticks, 60)
         return f"2026-01-01T{minutes // 60:02}:{minutes % 60:02}:{seconds:02}.000Z"
 
+    def set_back(self) -> None:
+        """The wall clock, as an administrator or a time server does it."""
+        self._ticks = 0
+
     def monotonic(self) -> float:
         return self.seconds
 

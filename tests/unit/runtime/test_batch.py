@@ -7,6 +7,7 @@ import pytest
 
 from agent_ls.core.errors import Refusal
 from agent_ls.core.items import CallState, Item
+from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Decision
 from agent_ls.core.run import RunStatus
 from agent_ls.ports.tools import ToolEffect
@@ -254,3 +255,19 @@ async def test_an_answer_to_a_call_of_a_stopped_run_starts_nothing() -> None:
         refused = await house.answer(request.item_id, Decision.ALLOW)
         assert isinstance(refused, Refusal)
         assert tool.began == []
+
+
+async def test_what_was_learned_last_stays_so_for_a_successor_though_the_clock_was_set_back() -> None:
+    tool = editor()
+    async with open_house(tool) as house:
+        await begin(house, does("one", FILE), does("two", OTHER))
+        await tool.begun("two")
+        tool.finish("two")
+        await house.until(lambda: OTHER in house.actor.state.seen)
+        house.clock.set_back()
+        tool.finish("one")
+        await house.rest()
+        entities = house.ledger.store.conversations[ID].current.values()
+        times = [item.updated_at for item in house.calls()]
+        assert times == sorted(times, reverse=True)
+        assert ConversationState.of(entities, house.actor.state.seq).seen == house.actor.state.seen
