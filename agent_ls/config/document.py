@@ -61,8 +61,10 @@ def parse(content: bytes, path: str) -> Document | Broken:
 
 def _syntax(message: str, path: str) -> str:
     place = PLACE.search(message)
-    # The parser quotes what it met; what it met may be a key.
-    reason = re.split(r":? ['\"]", PLACE.sub("", message), maxsplit=1)[0]
+    reason = PLACE.sub("", message)
+    if not reason.startswith("Expected "):
+        # The parser quotes what it met, and that may be a key; what it expected is its own word.
+        reason = re.split(r":? ['\"]", reason, maxsplit=1)[0]
     if place is None:
         return f"{path}: {reason}."
     where = f"line {place[1]}, column {place[2]}" if place[1] else "at its end"

@@ -204,6 +204,7 @@ def test_a_misspelt_rule_list_lets_nothing_run(home: Home, text: str) -> None:
     ("content", "where"),
     [
         (b"mode = \n", ", line 1, column 8: Invalid value."),
+        (b"[permissions\n", ", line 1, column 13: Expected ']' at the end of a table declaration."),
         (b'[permissions]\ndeny = ["shell(rm *)"\nx', ", line 3, column 1: Unclosed array."),
         (b'mode = "ask"\nmode = "auto"\n', ", line 2, column 14: Cannot overwrite a value."),
         (b'mode = "ask"\nname = "\xff"', ", line 2: this is not UTF-8 text."),
