@@ -3,8 +3,9 @@
 import anyio
 import pytest
 
-from agent_ls.testing.model_scenario import InOrder, Scenario, say, use
-from agent_ls.testing.postgres import PostgresServer
+from agent_ls.testing.editor import Refused
+from agent_ls.testing.model_scenario import Gate, InOrder, Say, Scenario, Wait, reply, say, use
+from agent_ls.testing.postgres import PostgresServer, serve_postgres
 from tests.scene import lines, scene
 
 pytestmark = pytest.mark.anyio
@@ -75,3 +76,26 @@ async def test_a_server_that_is_away_is_said_when_the_daemon_starts() -> None:
         assert done.returncode != 0
         assert "127.0.0.1:1/db cannot be reached" in done.stderr
         assert "hunter2" not in done.stderr + home.log
+
+
+async def test_a_server_that_goes_away_delays_what_runs_refuses_what_is_asked_and_everything_heals() -> None:
+    gate = Gate()
+    answers = InOrder([reply(Wait(gate), Say("One.")), say("Two.")])
+    with serve_postgres() as server:
+        config = f'[ledger]\nurl = "{server.database()}"\n'
+        async with scene(answers, config=config) as (_, home), home.bridged(home.workspace) as editor:
+            conversation = await editor.create(home.workspace)
+            first = await editor.send(conversation, "First.")
+            await gate.reached()
+            server.kill()
+            for _ in range(2):
+                with pytest.raises(Refused) as refused:
+                    await editor.send(conversation, "Second.")
+                assert refused.value.code == "ledger_unavailable"
+                gate.open()
+            assert conversation.status(first) == "running"
+            server.start()
+            await editor.until_ended(conversation, first)
+            second = await editor.send(conversation, "Second.")
+            await editor.until_ended(conversation, second)
+            assert conversation.answers == ["One.", "Two."]
