@@ -156,7 +156,8 @@ class Settings:
 
 CORRECT_THE_FILE: Final = "Correct the file, then run `agent-ls restart`."
 NEXT_STEP: Final = (
-    "Set OPENAI_API_KEY or another provider's key and run `agent-ls restart`, or start Ollama with a model, "
+    "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or another key, or name a server in config.toml, and run "
+    "`agent-ls restart`; or start Ollama with a model, "
     "or try `agent-ls demo`, which needs neither."
 )
 
