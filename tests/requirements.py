@@ -274,4 +274,31 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "A steer joins the run at its next step, after results, is never lost, and the sender is told what became of it.",
         ("tests/protocol/test_steer.py", "tests/unit/core/test_steer.py"),
     ),
+    "durable.one-contract": Requirement(
+        "Memory, SQLite and PostgreSQL give the same answers to the same history.",
+        (
+            "tests/contract/ledger/test_ledger_writing.py",
+            "tests/contract/ledger/test_ledger_reading.py",
+            "tests/contract/ledger/test_ledger_same.py",
+        ),
+    ),
+    "durable.claims": Requirement(
+        "Of several daemons on one database one may write a conversation, until it releases it or its lease has ended "
+        "by the database's clock; whoever was taken over writes nothing more.",
+        ("tests/contract/ledger/test_ledger_claims.py",),
+    ),
+    "durable.server-lost": Requirement(
+        "A database server that goes away at any moment loses nothing that was acknowledged, has nothing committed "
+        "twice, holds nobody longer than the limit, and is found again.",
+        (
+            "tests/contract/ledger/test_postgres_loss.py",
+            "tests/contract/ledger/test_ledger_crash.py",
+            "tests/protocol/test_postgres_daemon.py",
+        ),
+    ),
+    "durable.server-schema": Requirement(
+        "One daemon makes or migrates the schema, a newer one is left alone, events cannot be changed, every sign is "
+        "kept, and a password is never shown.",
+        ("tests/contract/ledger/test_postgres_schema.py",),
+    ),
 }
