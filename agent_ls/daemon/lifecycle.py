@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from functools import partial
+from importlib import import_module
 from typing import Any, Final
 
 import anyio
@@ -100,7 +101,14 @@ def _start(
     if trouble is not None:
         sys.stderr.write(f"agent-ls: {trouble}\n")
     become_subreaper()
+    _arm(environ)
     anyio.run(partial(_serve, listener, settings, environ, read=read, ready=ready))
+
+
+def _arm(environ: Mapping[str, str]) -> None:
+    """For tests: a daemon that kills itself at a named point. By its name, since nothing else here is for tests."""
+    if point := environ.get("AGENT_LS_CRASH_AT"):
+        import_module("agent_ls.testing.crash_points").arm(point, paths.state_dir(environ))
 
 
 def _settings(environ: Mapping[str, str]) -> Settings:
