@@ -54,6 +54,32 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "A daemon that is stopped ends what it began and says so; the next one goes on. One that nobody uses ends.",
         ("tests/crash/test_stop_daemon.py",),
     ),
+    "durable.handoff": Requirement(
+        "`agent-ls restart` with an answer streaming, an approval pending, a command running, a message queued and 20 "
+        "windows attached, ten times: nothing is lost, no final answer comes twice, cursors go on, and less than a "
+        "second is without service.",
+        ("tests/crash/test_handoff.py", "tests/unit/runtime/test_drain.py"),
+    ),
+    "durable.upgrade": Requirement(
+        "A newer editor or command line has the daemon replaced once; an older one or one as old never does.",
+        ("tests/protocol/test_upgrade.py",),
+    ),
+    "durable.stuck": Requirement(
+        "A daemon that is stopped is named within seconds, with the way out, and `restart --force` works.",
+        ("tests/crash/test_stuck_daemon.py",),
+    ),
+    "durable.shutdown": Requirement(
+        "SIGTERM and `stop` drain until a deadline, then leave the rest to recovery; how a daemon ended is on record.",
+        ("tests/crash/test_shutdown.py", "tests/contract/ledger/test_ledger_instances.py"),
+    ),
+    "durable.reload": Requirement(
+        "SIGHUP puts a new configuration to use as a whole; a broken one changes nothing and is said.",
+        ("tests/crash/test_reload.py",),
+    ),
+    "durable.janitor": Requirement(
+        "An invariant that does not hold at run time is logged by name, counted and put right by the recovery path.",
+        ("tests/unit/runtime/test_janitor.py",),
+    ),
     "hostile.arguments": Requirement(
         "Arguments of any size, depth or spelling cost little, are told as an error and harm no later request.",
         (f"{_CONTEXT}::test_calls_with_monstrous_arguments_are_errors_that_cost_little_and_harm_no_later_request",),

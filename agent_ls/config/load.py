@@ -20,6 +20,7 @@ from agent_ls.config.settings import SECTIONS, Settings
 from agent_ls.core.conversation import Mode
 
 MODEL_VARIABLE = "AGENT_LS_MODEL"
+NOTHING_RUNS = "Your rules stand in this file, so nothing is run until it can be read."
 
 
 def load(
@@ -45,7 +46,7 @@ def _options(environ: Mapping[str, str]) -> Options:
     document = read_document(path)
     match document:
         case Broken(sentence=sentence):
-            problem = f"{sentence} Your rules stand in this file, so nothing is run until it can be read."
+            problem = f"{sentence} {NOTHING_RUNS}"
             return Options(path=path, problem=problem)
         case None:
             named = environ.get("AGENT_LS_CONFIG")

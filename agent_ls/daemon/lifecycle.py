@@ -183,7 +183,7 @@ def _mask(environ: Mapping[str, str], settings: Settings) -> None:
 
 def _bug(environ: Mapping[str, str], error: Exception) -> int:
     """What nobody expected: one sentence for who waits for us, and where it happened for who looks into it."""
-    if not logging.getLogger().handlers:
+    if not logs.started():
         logs.start(environ)
     log.error("the daemon ends because of a mistake of agent-ls", exc_info=error)
     inner: BaseException = error

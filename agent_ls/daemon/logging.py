@@ -51,11 +51,14 @@ def start(environ: Mapping[str, str] = os.environ, secret_names: Iterable[str] =
     return trouble
 
 
+def started() -> bool:
+    return bool(_ours())
+
+
 def stop() -> None:
     """Closes what `start` opened."""
-    root = logging.getLogger()
-    for handler in [each for each in root.handlers if isinstance(each.formatter, LineFormatter)]:
-        root.removeHandler(handler)
+    for handler in _ours():
+        logging.getLogger().removeHandler(handler)
         with suppress(OSError):  # what a full disk did not take is given up
             handler.close()
 
@@ -98,6 +101,10 @@ class QuietFileHandler(RotatingFileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:
         pass
+
+
+def _ours() -> list[logging.Handler]:
+    return [each for each in logging.getLogger().handlers if isinstance(each.formatter, LineFormatter)]
 
 
 def _handler(environ: Mapping[str, str]) -> tuple[logging.Handler, str | None]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import anyio
 from anyio import to_thread
 
+from agent_ls.config.load import NOTHING_RUNS
 from agent_ls.config.settings import ConfigError, Settings
 from agent_ls.ports.host import Clock
 
@@ -39,11 +40,12 @@ class Reloader:
         """Reads it off the loop. Where it cannot be read, the settings of before stay."""
         async with self._turn:
             found = await to_thread.run_sync(self._tried)
-            self._error = found if isinstance(found, str) else found.problem
-            if self._error is not None:
-                log.error("the configuration could not be read again, the one of before stays: %s", self._error)
-            elif isinstance(found, Settings):
+            if isinstance(found, Settings):
+                self._error = None
                 self._use(found)
+            else:
+                self._error = found
+                log.error("the configuration could not be read again, the one of before stays: %s", found)
 
     def status(self) -> dict[str, Any]:
         """What `agent-ls status` shows: since when it holds, and why a newer one does not."""
@@ -51,9 +53,11 @@ class Reloader:
 
     def _tried(self) -> Settings | str:
         try:
-            return self._read()
+            found = self._read()
         except ConfigError as error:
             return str(error)
+        # The rules of before are known and hold, so what would not run after a start runs.
+        return found if found.problem is None else found.problem.removesuffix(NOTHING_RUNS).rstrip()
 
     def _use(self, found: Settings) -> None:
         before, self.settings = self.settings, found

@@ -1,7 +1,7 @@
 """The janitor: looks now and then whether the invariants hold for what is in memory, and puts right what does not.
 
 Owns when it looks, that a conversation in the middle of something is left alone, and what is tried in which order:
-owe again and wake, then end the run, then load the conversation anew from the ledger. Does not own the invariants
+owe again and wake, then load the conversation anew from the ledger, then end the run. Does not own the invariants
 (core.invariants) nor the facts of a repair (core.mend). Logs name things and show nothing that was said.
 """
 
@@ -79,8 +79,8 @@ class Janitor:
         self._note(actor.id, case, found)
         repairs: Sequence[Callable[[], Any]] = (
             partial(self._owe_again, actor, unsettled),
-            partial(self._give_up, actor),
             partial(self._load_anew, actor),
+            partial(self._give_up, actor),
         )
         for repair in repairs[case.tried :]:
             case.tried += 1
