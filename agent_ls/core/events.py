@@ -50,10 +50,14 @@ FactName = ConversationFact | RunFact | AttemptFact | RequestFact | CallFact | I
 
 @dataclass(frozen=True)
 class Fact:
-    """Something decided: `name` says what, `entity` is the whole thing after it."""
+    """Something decided: `name` says what, `entity` is the whole thing after it.
+
+    `at`: when it came about, where that is not the moment of its commit (an import).
+    """
 
     name: FactName
     entity: AnyEntity
+    at: str | None = None
 
     @property
     def kind(self) -> EventKind:

@@ -1,7 +1,8 @@
 """Entities and events as JSON, spelled as on the wire.
 
-Owns how a stored entity is written and read again. Does not own the wire's own models (what an entity looks like only
-there is added by the editor's room), nor where bytes are kept.
+Owns how a stored entity is written and read again, also one of an older version (the steps are upcast.py's). Does not
+own the wire's own models (what an entity looks like only there is added by the editor's room), nor where bytes are
+kept.
 """
 
 import json
@@ -10,8 +11,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
+from agent_ls.adapters.ledger import upcast
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.core.events import ENTITIES, AnyEntity, Event, EventKind
+from agent_ls.core.events import ENTITIES, AnyEntity, Event, EventKind, kind_of
 from agent_ls.core.items import PAYLOADS, Item, ItemKind, ItemStatus, Notice
 from agent_ls.ports.ledger import LedgerError
 
@@ -27,7 +29,9 @@ class Unreadable(LedgerError):
 
 
 def encode(entity: AnyEntity) -> bytes:
-    return _dump(_adapter(type(entity)), entity)
+    encoded = _dump(_adapter(type(entity)), entity)
+    version = upcast.current(kind_of(entity))
+    return encoded if version == 1 else b'%s,"%s":%d}' % (encoded[:-1], upcast.VERSION.encode(), version)
 
 
 def decode(kind: EventKind | str, data: bytes | str) -> AnyEntity:
@@ -36,6 +40,8 @@ def decode(kind: EventKind | str, data: bytes | str) -> AnyEntity:
         raw = from_json(data)
         if kind == EventKind.ITEM and isinstance(raw, dict):
             return _item(raw)
+        if isinstance(raw, dict):
+            raw, _ = upcast.upcast(EventKind(kind), raw)
         entity: AnyEntity = _adapter(ENTITIES[EventKind(kind)]).validate_python(raw)
     except ValueError as error:
         raise Unreadable(str(kind)) from error
@@ -54,6 +60,11 @@ def keep_json(event: Event, entity: bytes) -> bytes:
     # Frozen for everybody else: this is the one moment in which the bytes are made.
     object.__setattr__(event, "wire", made)
     return made
+
+
+def keep_stored(event: Event, stored: bytes) -> None:
+    """Keeps the bytes that the ledger has, unless they are of an older version: a window knows only this one."""
+    keep_json(event, encode(event.entity) if _is_old(event.kind, stored) else stored)
 
 
 def from_wire(shape: type, value: Any) -> Any:
@@ -115,8 +126,18 @@ def _whole(value: Any) -> Any:
             return value
 
 
+def _is_old(kind: EventKind, stored: bytes) -> bool:
+    if upcast.current(kind) == 1:
+        return False
+    try:
+        return upcast.upcast(kind, from_json(stored))[1]
+    except upcast.Newer:
+        return False
+
+
 def _item(raw: dict[str, Any]) -> Item:
     try:
+        raw, _ = upcast.upcast(EventKind.ITEM, raw)
         payload = _adapter(PAYLOADS[ItemKind(raw["kind"])]).validate_python(raw["payload"])
         item: Item = _adapter(Item).validate_python({**raw, "payload": payload})
     except (ValueError, KeyError):
@@ -131,7 +152,7 @@ def _unreadable(raw: dict[str, Any]) -> Item:
         message=f"An item of kind `{raw.get('kind', '?')}` cannot be shown by this version of agent-ls.",
         hint="Open the conversation with the newer version that wrote it.",
     )
-    known = {key: value for key, value in raw.items() if key not in ("kind", "status", "payload")}
+    known = {key: value for key, value in raw.items() if key not in ("kind", "status", "payload", upcast.VERSION)}
     status = raw.get("status", "")
     shape = {**known, "kind": ItemKind.NOTICE, "status": status, "payload": notice}
     try:

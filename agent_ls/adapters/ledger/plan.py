@@ -67,7 +67,7 @@ def planned(commit: Commit, standing: Standing) -> Plan | Refusal:
         return stale_epoch(commit.epoch, standing.epoch)
     last = standing.seq + len(commit.facts)
     events = [
-        Event(commit.conversation_id, seq, commit.at, fact.kind, str(fact.name), fact.entity)
+        Event(commit.conversation_id, seq, fact.at or commit.at, fact.kind, str(fact.name), fact.entity)
         for seq, fact in enumerate(commit.facts, start=standing.seq + 1)
     ]
     return Plan(events, last, None if commit.receipt is None else with_seq(commit.receipt, last))

@@ -174,7 +174,7 @@ def _event(conversation_id: str, row: tuple[int, str, str, str, str]) -> Event:
     seq, at, kind, fact, entity = row
     decoded = codec.decode(kind, entity)
     event = Event(conversation_id, seq, at, EventKind(kind), fact, decoded)
-    codec.keep_json(event, entity.encode())
+    codec.keep_stored(event, entity.encode())
     return event
 
 

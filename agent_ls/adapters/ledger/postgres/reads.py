@@ -144,7 +144,7 @@ def _snapshot(rows: Sequence[Any]) -> Snapshot | None:
 def _event(conversation_id: str, row: Any) -> Event:
     seq, at, kind, fact, entity = row
     event = Event(conversation_id, seq, at, EventKind(kind), fact, codec.decode(kind, entity))
-    codec.keep_json(event, entity)
+    codec.keep_stored(event, entity)
     return event
 
 
