@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeVar
 
+from agent_ls.adapters.ledger.codec import event_json
 from agent_ls.adapters.ledger.handover import closed
 from agent_ls.adapters.ledger.places import (
     NO_TEXT,
@@ -35,6 +36,7 @@ from agent_ls.core.events import AnyEntity, Event
 from agent_ls.core.items import Item
 from agent_ls.core.request import Request
 from agent_ls.ports.ledger import Commit, Committed, LedgerStatus, ListQuery, Page, Receipt, Snapshot, Summary
+from agent_ls.wire.blobs import possible
 
 K = TypeVar("K", bound=AnyEntity)
 
@@ -62,6 +64,7 @@ class Store:
     owners: dict[str, str] = field(default_factory=dict)
     effects: dict[str, Effect] = field(default_factory=dict)
     blobs: dict[str, bytes] = field(default_factory=dict)
+    unused: dict[str, float] = field(default_factory=dict)
     partials: dict[str, dict[str, str]] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
     leases: dict[str, float] = field(default_factory=dict)
@@ -241,10 +244,22 @@ class MemoryLedger:
     async def put_blob(self, content: bytes) -> str:
         digest = sha256(content).hexdigest()
         self._open().blobs[digest] = content
+        self.store.unused.pop(digest, None)
         return digest
 
     async def get_blob(self, digest: str) -> bytes | None:
         return self._open().blobs.get(digest)
+
+    async def sweep_blobs(self, grace_s: float) -> int:
+        store = self._open()
+        events = (event for kept in store.conversations.values() for event in kept.events)
+        used = {digest for event in events for digest in possible(event_json(event))}
+        now = store.seconds()
+        store.unused = {digest: store.unused.get(digest, now) for digest in store.blobs if digest not in used}
+        gone = [digest for digest, since in store.unused.items() if since <= now - grace_s]
+        for digest in gone:
+            del store.blobs[digest], store.unused[digest]
+        return len(gone)
 
     def keep_partial(self, conversation_id: str, item_id: str, text: str) -> None:
         self.store.partials.setdefault(conversation_id, {})[item_id] = text.encode("utf-8", "replace").decode()

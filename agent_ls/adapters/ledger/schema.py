@@ -81,7 +81,12 @@ _INSTANCES = Migration(
     ),
 )
 
-MIGRATIONS: Final = (_TABLES, _INSTANCES)
+# Beside the blobs: a mark in their own rows would write each of them anew.
+_UNUSED_BLOBS: Final = Migration(
+    3, ("CREATE TABLE unused_blob (digest TEXT PRIMARY KEY, since REAL NOT NULL) WITHOUT ROWID",)
+)
+
+MIGRATIONS: Final = (_TABLES, _INSTANCES, _UNUSED_BLOBS)
 
 
 def refuse_newer(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self, TypeVar
 
-from agent_ls.adapters.ledger import instances, reads, writes
+from agent_ls.adapters.ledger import instances, reads, sweep, writes
 from agent_ls.adapters.ledger.files import Reserve, connect, make_private, refuse_network
 from agent_ls.adapters.ledger.handover import Line
 from agent_ls.adapters.ledger.partials import Partials
@@ -167,6 +167,15 @@ class SqliteLedger:
 
     async def get_blob(self, digest: str) -> bytes | None:
         return await self._read(partial(reads.blob, digest=digest))
+
+    async def sweep_blobs(self, grace_s: float) -> int:
+        unused = await self._read(sweep.digests)
+        after: int | None = 0
+        while unused and after is not None:
+            found, after = await self._read(partial(sweep.referred, after=after))
+            unused -= found
+        work = partial(sweep.remove, unused=unused, grace_s=grace_s)
+        return await self._writer.run(work, reserved=True)
 
     def keep_partial(self, conversation_id: str, item_id: str, text: str) -> None:
         self._partials.keep(conversation_id, item_id, text)

@@ -72,6 +72,7 @@ def release(db: Connection, conversation_id: str, owner: str) -> None:
 
 
 def put_blob(db: Connection, digest: str, content: bytes) -> None:
+    db.execute("DELETE FROM unused_blob WHERE digest = ?", (digest,))
     db.execute(
         "INSERT INTO blob (digest, size, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         (digest, len(content), content),

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Final, Self, TypeVar
 
 from agent_ls.adapters.ledger.plan import prepare
-from agent_ls.adapters.ledger.postgres import claims, inbox, instances, reads
+from agent_ls.adapters.ledger.postgres import claims, inbox, instances, reads, sweep
 from agent_ls.adapters.ledger.postgres.changes import listen
 from agent_ls.adapters.ledger.postgres.links import Connection, Links, Server, end
 from agent_ls.adapters.ledger.postgres.partials import Partials
@@ -191,11 +191,19 @@ class PostgresLedger:
 
     async def put_blob(self, content: bytes) -> str:
         digest = sha256(content).hexdigest()
-        await self._links.run(lambda db: db.execute(_PUT_BLOB, digest, len(content), content))
+        await self._links.run(lambda db: sweep.put(db, digest, content))
         return digest
 
     async def get_blob(self, digest: str) -> bytes | None:
         return await self._read(reads.blob, digest=digest)
+
+    async def sweep_blobs(self, grace_s: float) -> int:
+        unused = await self._read(sweep.digests) - await self._read(sweep.waiting)
+        after: tuple[str, int] | None = ("", 0)
+        while unused and after is not None:
+            found, after = await self._read(sweep.referred, after=after)
+            unused -= found
+        return await self._links.run(partial(sweep.remove, unused=unused, grace_s=grace_s))
 
     def keep_partial(self, conversation_id: str, item_id: str, text: str) -> None:
         self._partials.keep(conversation_id, item_id, text)
@@ -257,5 +265,3 @@ class PostgresLedger:
 # Need not be on disk at once: the commit that uses a number is, and the log keeps the order.
 _RESERVE: Final = """WITH later AS (SELECT set_config('synchronous_commit', 'off', true))
     UPDATE counter SET last = last + $1 FROM later RETURNING last - $1 + 1"""
-
-_PUT_BLOB: Final = "INSERT INTO blob (digest, size, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"

@@ -74,6 +74,7 @@ _TABLES = Migration(
         "CREATE TABLE counter (last BIGINT NOT NULL) WITH (fillfactor = 50)",
         "INSERT INTO counter VALUES (0)",
         "CREATE TABLE blob (digest TEXT PRIMARY KEY, size BIGINT NOT NULL, bytes BYTEA NOT NULL)",
+        "CREATE TABLE unused_blob (digest TEXT PRIMARY KEY, since TIMESTAMPTZ NOT NULL)",
         """CREATE TABLE inbox (
             command_id TEXT PRIMARY KEY, conversation_id TEXT COLLATE "C" NOT NULL, payload TEXT NOT NULL,
             at TEXT NOT NULL, position BIGINT GENERATED ALWAYS AS IDENTITY)""",
