@@ -69,7 +69,13 @@ def user_blocks(message: UserMessage) -> tuple[Block, ...]:
     """What the person said, then what their editor attached; never empty text."""
     said = [block for block in message.content if block.type != "text" or (block.text or "").strip()]
     attached = [_attachment(item) for item in message.context]
-    files = [Block(type="text", text=f"Attached file: {block.uri}") for block in said if block.type == "file"]
+    # One whose text could not be kept with the message is still named.
+    held = [(item.uri, item.range) for item in message.context]
+    files = [
+        Block(type="text", text=f"Attached file: {block.uri}")
+        for block in said
+        if block.type == "file" and (block.uri, block.range) not in held
+    ]
     kept = [block for block in said if block.type != "file"]
     return (*kept, *files, *attached)
 

@@ -146,6 +146,7 @@ async def composed(
                 services=services,
                 catalog=providers,
                 inbox=inbox,
+                files=opened.files,
                 documents=opened.documents,
                 board=board,
                 settle=opened.settle,

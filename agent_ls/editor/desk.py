@@ -14,6 +14,7 @@ from agent_ls.core.rules import Rule
 from agent_ls.editor.documents import Documents, Overlay
 from agent_ls.editor.inbox import Inbox
 from agent_ls.editor.surface.board import Board
+from agent_ls.ports.files import Files
 from agent_ls.ports.provider import Failure
 from agent_ls.runtime.registry import Registry
 from agent_ls.runtime.services import Services
@@ -58,6 +59,7 @@ class Desk:
     services: Services
     catalog: Catalog
     inbox: Inbox
+    files: Files
     documents: Documents
     board: Board
     settle: Callable[[Overlay], Awaitable[None]]

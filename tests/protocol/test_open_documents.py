@@ -1,5 +1,6 @@
 """Open files, through the whole daemon: read as the person sees them, edited in the window that has them."""
 
+import base64
 from typing import Any
 
 import anyio
@@ -14,6 +15,9 @@ from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
 
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg=="
+)
 TEXT = "x = '😋'\nold = 1\n"
 READ = use("read", path="a.py")
 EDIT = use("edit", path="a.py", edits=[{"old": "😋'\nold = 1", "new": "😋😋'\nnew = 2"}])
@@ -159,3 +163,77 @@ async def _until_dead(editor: Editor) -> None:
         await editor.until_gone()
     except (anyio.ClosedResourceError, LinkEnded):
         return
+
+
+def _named(path: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "file", "uri": path.as_uri(), **more}
+
+
+async def _told(editor: Editor, conversation: Mirror, server: Any, **sent: Any) -> str:
+    """What the model is sent of a message."""
+    params = {"commandId": editor.command_id(), "conversationId": conversation.id, **sent}
+    answer = await editor.request("agent/message/send", params)
+    await editor.until_ended(conversation, answer["runId"])
+    said: str = server.requests[-1].last_user_text
+    return said
+
+
+async def test_files_that_a_message_names_are_kept_with_it_as_they_are_when_it_is_sent() -> None:
+    async with scene(InOrder([say("I see."), say("Still.")])) as (server, home):
+        root, buffers = home.workspace, Buffers()
+        for name, text in (("a.py", TEXT), ("saved.txt", "on disk\n"), (".env", "KEY=1\n")):
+            (root / name).write_text(text)
+        outside = root.parent / "outside.txt"
+        outside.write_text("elsewhere\n")
+        (root / "raw").write_bytes(b"\x00\x01\x02")
+        names = [root / "a.py", root / "saved.txt", root / ".env", outside, root / "raw", root / "gone"]
+        async with home.editor(root, name="vim") as editor:
+            editor.answer = buffers.answer
+            await editor.notify("textDocument/didOpen", buffers.open(root / "a.py"))
+            await editor.notify("textDocument/didChange", buffers.type(root / "a.py", "mine = 3\n"))
+            conversation = await editor.create(root)
+            content = [{"type": "text", "text": "Look."}, *(_named(path) for path in names)]
+            told = await _told(editor, conversation, server, content=content)
+            (root / "saved.txt").write_text("changed\n")
+            await editor.until_ended(conversation, await editor.send(conversation, "And?"))
+        assert told == "\n\n".join(
+            [
+                "Look.",
+                f"[file {names[0].as_uri()}]\n[unsaved text of your editor (vim)]\n{TEXT}mine = 3",
+                f"[file {names[1].as_uri()}]\non disk",
+                f"[file {names[2].as_uri()}]\nKEY=1",
+                f"[file {outside.as_uri()}]\nelsewhere",
+                f"[file {names[4].as_uri()}]\n(not attached: it holds NUL bytes, so it is binary)",
+                f"[file {names[5].as_uri()}]\n(not attached: {names[5]} does not exist)",
+            ]
+        )
+        first = next(m["content"] for m in server.requests[-1].body["messages"] if m["role"] == "user")
+        assert "on disk" in str(first)
+        (said, *_) = (item["payload"] for item in conversation.items.values() if item["kind"] == "user_message")
+        assert said["content"] == content
+
+
+async def test_a_selection_without_its_text_is_what_the_window_shows_there() -> None:
+    async with scene(InOrder([say("I see.")])) as (server, home):
+        path, buffers = home.workspace / "a.py", Buffers()
+        path.write_text(TEXT)
+        span = {"start": {"line": 0, "character": 4}, "end": {"line": 1, "character": 3}}
+        async with home.editor(home.workspace, name="vim") as editor:
+            await editor.notify("textDocument/didOpen", buffers.open(path))
+            conversation = await editor.create(home.workspace)
+            content = [{"type": "text", "text": "This?"}, _named(path, range=span)]
+            context = [{"type": "selection", "uri": path.as_uri(), "range": span}]
+            told = await _told(editor, conversation, server, content=content, context=context)
+        assert told == f"This?\n\n[selection {path.as_uri()} from line 1]\n'😋'\nold"
+
+
+async def test_an_image_that_a_message_names_is_shown_to_the_model() -> None:
+    async with scene(InOrder([say("Small.")])) as (server, home):
+        path = home.workspace / "dot.png"
+        path.write_bytes(PIXEL)
+        async with home.editor(home.workspace) as editor:
+            conversation = await editor.create(home.workspace)
+            content = [{"type": "text", "text": "This?"}, _named(path)]
+            await _told(editor, conversation, server, content=content)
+        parts = server.requests[-1].body["messages"][-1]["content"]
+        assert [part["type"] for part in parts] == ["text", "image_url", "text"]

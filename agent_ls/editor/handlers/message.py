@@ -10,6 +10,8 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.run import Interrupt
+from agent_ls.core.uris import path_of
+from agent_ls.editor.attachments import Attachments
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.fingerprint import what
@@ -24,9 +26,13 @@ async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer
         return actor
     if params.plan_id is not None:
         return Refusal(Code.UNSUPPORTED, "Plans are not built yet.", "Send the message without `planId`.")
+    root = path_of(actor.state.conversation.workspace)
+    named = await Attachments(desk.files, desk.documents, window=window, root=root).resolve(
+        params.content, params.context
+    )
     message = Message(
-        content=await shrink_blocks(params.content, desk.services.ledger.put_blob),
-        context=await shrink_context(params.context, desk.services.ledger.put_blob),
+        content=await shrink_blocks(named.content, desk.services.ledger.put_blob),
+        context=await shrink_context(named.context, desk.services.ledger.put_blob),
         dispatch=Dispatch(params.dispatch),
         target_run_id=params.target_run_id,
     )
