@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 FAST_TESTS = $(wildcard tests/unit tests/architecture tests/contract)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup install lint check check-editors format-editors test bench demo clean
+.PHONY: help setup install lint check check-editors format-editors test simulate bench demo clean
 
 help: ## what there is to say
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -42,6 +42,9 @@ format-editors: $(READY) ## formats it
 
 test: lint ## everything
 	$(BIN)/python -m pytest tests
+
+simulate: $(READY) ## seeded histories of the whole runtime: SEEDS=100000 for many, SEED=7 for one, told line by line
+	@$(BIN)/python -m agent_ls.testing.simulate $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000))
 
 bench: $(READY) ## the numbers, beside a floor measured in the same run
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,129 @@
+"""Tools of a virtual world, and the log of what they really did, which no crash can take back.
+
+Owns a disk of named files and the effect log. Each tool behaves as the real one of its class: reads may run again,
+edits can be found out about on the disk, shells can not.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import anyio
+
+from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
+from agent_ls.core.messages import ToolSpec
+from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, Tool, ToolContext, ToolEffect
+from agent_ls.testing.world_fate import Fate
+from agent_ls.testing.world_loop import Process, pause
+
+ROOT: Final = "/world"
+_QUESTION: Final = {"id": "which", "text": "Which?", "options": [{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]}
+
+
+@dataclass
+class EffectLog:
+    """By call: how often its work began, had its effect, and came to its end."""
+
+    began: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    done: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    ended: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    disk: dict[str, str] = field(default_factory=dict)
+    texts: int = 0
+
+
+Begins = Callable[[Process, str, tuple[str, ...]], None]
+
+
+class WorldTool:
+    """`begins` is told of each start of something with effects, before its first await."""
+
+    def __init__(
+        self, effect: ToolEffect, replay: Replay, *, process: Process, fate: Fate, log: EffectLog, begins: Begins
+    ) -> None:
+        self.name = str(effect)
+        self.kind = ItemKind.COMMAND if effect is ToolEffect.SHELL else ItemKind.TOOL_CALL
+        self.effect = effect
+        self.replay = replay
+        self._process = process
+        self._fate = fate
+        self._log = log
+        self._begins = begins
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(self.name, "", {"type": "object"})
+
+    async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
+        await self._fate.gate(self._process, f"prepare {self.name}")
+        name = str(arguments.get("file", ""))
+        if name not in self._log.disk:
+            return Invalid(f"There is no file `{name}`.")
+        path = f"{ROOT}/{name}"
+        if self.effect is ToolEffect.OTHER:
+            return self._prepared(arguments, path, questions=(_QUESTION,))
+        if self.effect is ToolEffect.SHELL:
+            return self._prepared(arguments, path, command=f"make {name}", keys=(f"file://{ROOT}",))
+        if self.effect is ToolEffect.READ:
+            return self._prepared(arguments, path, reads=(path,))
+        before = self._log.disk[name]
+        self._log.texts += 1
+        after = f"text {self._log.texts}"
+        return self._prepared(
+            arguments, path, writes=(path,), keys=(f"file://{path}",), before=before, after=after, uri=f"file://{path}"
+        )
+
+    async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
+        item_id, name = context.item_id, str(prepared.input["file"])
+        if self.effect is not ToolEffect.READ:
+            self._begins(self._process, item_id, prepared.keys)
+            self._log.began[item_id] += 1
+        context.emit(f"{self.name} {name}\n")
+        await self._takes_time()
+        if self.effect is ToolEffect.EDIT:
+            if self._log.disk[name] != prepared.before:
+                return ToolResult(status=ResultStatus.ERROR, output="It changed meanwhile; read it again.")
+            self._log.disk[name] = prepared.after or ""
+        self._log.done[item_id] += 1
+        await self._takes_time()
+        self._log.ended[item_id] += 1
+        status = ResultStatus.OK if self._fate.chance.random() < 0.9 else ResultStatus.ERROR
+        data = {"uri": f"file://{ROOT}/{name}", "hash": self._log.disk[name]}
+        return ToolResult(status=status, output=f"did {name}", data=None if self.effect is ToolEffect.SHELL else data)
+
+    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+        await self._fate.gate(self._process, f"recover {self.name}")
+        if self.effect is ToolEffect.EDIT:
+            found = self._log.disk[str(call.input["file"])]
+            if found == call.after:
+                return Outcome(ToolResult(status=ResultStatus.OK, output="found done"))
+            if found == call.before:
+                return Outcome(None)
+        return Outcome(ToolResult(status=ResultStatus.UNKNOWN, output="nobody knows"))
+
+    def _prepared(self, arguments: Mapping[str, Any], path: str, **more: Any) -> Prepared:
+        return Prepared(
+            tool=self.name,
+            input=dict(arguments),
+            effect=self.effect,
+            title=f"{self.name} {path}",
+            digest=f"{self.name} {path} {arguments.get('n')}",
+            card={"type": "other"},
+            **more,
+        )
+
+    async def _takes_time(self) -> None:
+        await self._fate.gate(self._process, f"run {self.name}")
+        await pause(self._fate.chance.choice([0.0, 0.01, 1.0, 20.0]))
+        await anyio.lowlevel.checkpoint()
+
+
+def world_tools(process: Process, fate: Fate, log: EffectLog, *, begins: Begins) -> dict[str, Tool]:
+    kinds = [
+        (ToolEffect.READ, Replay.SAFE),
+        (ToolEffect.EDIT, Replay.VERIFY),
+        (ToolEffect.SHELL, Replay.ASK),
+        (ToolEffect.OTHER, Replay.SAFE),
+    ]
+    made = [WorldTool(*kind, process=process, fate=fate, log=log, begins=begins) for kind in kinds]
+    return {tool.name: tool for tool in made}
