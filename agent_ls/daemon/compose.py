@@ -7,7 +7,7 @@ import getpass
 import logging
 import os
 import platform
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -157,10 +157,7 @@ async def composed(
                 remember_environment=workspaces.remember_environment,
                 keep_card=CardFiles(str(state_dir / "cards")).keep,
             )
-            supervisor.start("feed", services.feed.pump)
-            if keep is not None:
-                supervisor.start("ledger", keep)
-            supervisor.start("warm-up", providers.warm_up)
+            _begin(supervisor, {"feed": services.feed.pump, "ledger": keep, "warm-up": providers.warm_up})
             yield Daemon(desk, handlers(desk), inbox, reloader, janitor)
     finally:
         await providers.close()
@@ -199,6 +196,12 @@ def _services(
         may_auto=settings.may_auto,
         unsaved=opened.files.unsaved,
     )
+
+
+def _begin(supervisor: Supervisor, works: Mapping[str, Callable[[], Awaitable[None]] | None]) -> None:
+    for name, work in works.items():
+        if work is not None:
+            supervisor.start(name, work)
 
 
 def _limits(settings: Settings) -> Limits:
