@@ -15,6 +15,7 @@ from agent_ls.cli.chat import verb as chat
 from agent_ls.cli.client import ClientError
 from agent_ls.cli.terminal import complain
 from agent_ls.cli.usage import Verbs
+from agent_ls.core.errors import HINTS, Code
 
 FAILED: Final = 1
 INTERRUPTED: Final = 130
@@ -45,11 +46,17 @@ def _run(options: argparse.Namespace) -> int:
     try:
         code: int = options.run(options)
     except ClientError as error:
-        complain(error.message, error.hint)
+        complain(error.message, _for_person(error, options.verb))
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _for_person(error: ClientError, verb: str) -> str:
+    """What a client of the protocol has to look up, a person finds in the help."""
+    meant_for_clients = error.hint == HINTS[Code.INVALID_PARAMS]
+    return f"`agent-ls {verb} --help` says what it takes." if meant_for_clients else error.hint
 
 
 def _verbs() -> Verbs:

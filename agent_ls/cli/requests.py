@@ -6,17 +6,19 @@ answers count (the daemon).
 
 import argparse
 import sys
-from typing import Any
+from typing import Any, Final
 
 from agent_ls.cli import shown
+from agent_ls.cli.ago import ago
 from agent_ls.cli.answers import answers_to
-from agent_ls.cli.cards import card
+from agent_ls.cli.cards import card, decided, verb
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.places import command_id
 from agent_ls.cli.terminal import aside, ask_yes, columns_of, complain, put, put_json, style_of
 from agent_ls.cli.usage import Verbs
 
 Json = dict[str, Any]
+_LISTED: Final = "`agent-ls pending` lists what waits for an answer."
 
 
 def register(verbs: Verbs) -> None:
@@ -53,7 +55,7 @@ def run_pending(options: argparse.Namespace) -> int:
 
 def run_show(options: argparse.Namespace) -> int:
     with Client.connect(start=True) as client:
-        request = _find(client, options.number)
+        request = _with_number(client, options.number)
         if options.json:
             preview = client.call("agent/request/preview", {"requestId": request["id"]})
             put_json({"request": request, "preview": preview})
@@ -66,6 +68,8 @@ def run_show(options: argparse.Namespace) -> int:
 def run_approve(options: argparse.Namespace) -> int:
     with Client.connect(start=True) as client:
         request = _find(client, options.number)
+        if request["kind"] == "question":
+            return _is_question(options.number)
         digest = shown.digest(options.number) or _look(request)
         if digest is None:
             return 1
@@ -89,7 +93,11 @@ def run_answer(options: argparse.Namespace) -> int:
     with Client.connect(start=True) as client:
         request = _find(client, options.number)
         if request["kind"] != "question":
-            complain(f"Request #{options.number} is not a question.", f"Use `agent-ls approve {options.number}`.")
+            number = options.number
+            complain(
+                f"#{number} asks for your leave, so it takes a yes or a no.",
+                f'Say `agent-ls approve {number}`, or `agent-ls deny {number} "why"`.',
+            )
             return 1
         answers, option = answers_to(request, " ".join(options.text))
         picked = {"optionId": option} if option else {}
@@ -99,15 +107,41 @@ def run_answer(options: argparse.Namespace) -> int:
 
 
 def _find(client: Client, number: int) -> Json:
-    requests: list[Json] = client.call("agent/request/list", {})["requests"]
+    """The one with this number, while it waits for an answer."""
+    request = _with_number(client, number)
+    if request.get("status", "pending") == "pending":
+        return request
+    raise ClientError("already_decided", _became(request), _LISTED)
+
+
+def _with_number(client: Client, number: int) -> Json:
+    """Whatever became of it."""
+    requests: list[Json] = client.call("agent/request/list", {"number": number})["requests"]
     for request in requests:
         if request["number"] == number:
             return request
-    raise ClientError(
-        "unknown_request",
-        f"No request #{number} is waiting: it was answered, or its run has ended.",
-        "`agent-ls pending` lists what waits for an answer.",
+    said = f"There is no request #{number}: this number was never given out, or its conversation was deleted."
+    raise ClientError("unknown_request", said, _LISTED)
+
+
+def _became(request: Json) -> str:
+    """`#7 was allowed by ada in neovim 3 minutes ago.`"""
+    if request.get("status") == "expired":
+        return f"#{request['number']} can no longer be answered: its run has ended."
+    if not request.get("decidedBy"):
+        return f"#{request['number']} was {verb(request)}: its run was stopped or has ended."
+    from agent_ls.adapters.host.system import SystemClock
+
+    when = ago(str(request.get("decidedAt") or ""), SystemClock().now())
+    return f"#{request['number']} was {decided(request)} {when}".rstrip() + "."
+
+
+def _is_question(number: int) -> int:
+    complain(
+        f"#{number} is a question, so there is nothing to allow.",
+        f'Answer it with `agent-ls answer {number} "…"`, or refuse it with `agent-ls deny {number}`.',
     )
+    return 1
 
 
 def _look(request: Json) -> str | None:

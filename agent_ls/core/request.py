@@ -135,11 +135,21 @@ def check(request: Request, answer: Answer) -> Refusal | None:
         return Refusal(
             Code.INVALID_PARAMS,
             f"Request #{request.number} has no option `{answer.option_id}` to {answer.decision}: {offered}.",
+            f"`agent-ls show {request.number}` shows what can be chosen.",
         )
     expected = Decision.ANSWER if request.kind is RequestKind.QUESTION else Decision.ALLOW
-    if answer.decision in (expected, Decision.DENY):
-        return None
-    return Refusal(Code.INVALID_PARAMS, f"`{answer.decision}` does not answer a request of kind {request.kind}.")
+    return None if answer.decision in (expected, Decision.DENY) else _wrong_verb(request)
+
+
+def _wrong_verb(request: Request) -> Refusal:
+    number = request.number
+    if request.kind is RequestKind.QUESTION:
+        said = f"#{number} is a question, so there is nothing to allow."
+        hint = f'Answer it with `agent-ls answer {number} "…"`, or refuse it with `agent-ls deny {number}`.'
+    else:
+        said = f"#{number} asks for your leave, so it takes a yes or a no."
+        hint = f'Say `agent-ls approve {number}`, or `agent-ls deny {number} "why"`.'
+    return Refusal(Code.INVALID_PARAMS, said, hint)
 
 
 def already_decided(request: Request) -> Refusal:

@@ -29,6 +29,7 @@ TEXT_LIMIT: Final = 1_000_000
 IMAGE_LIMIT: Final = 14_000_000
 BLOCK_LIMIT: Final = 200
 PAGE_LIMIT: Final = 1_000
+NUMBER_LIMIT: Final = 2**53
 LIST_LIMIT: Final = 200
 
 
@@ -227,8 +228,11 @@ class InterruptRun(Command):
 
 
 class ListRequests(Params):
+    """With `number`, that one request alone, whatever became of it."""
+
     workspace: Uri | None = None
     conversation_id: Id | None = None
+    number: Annotated[int, Field(ge=0, le=NUMBER_LIMIT), _at_most(NUMBER_LIMIT)] | None = None
 
 
 class Respond(Command):

@@ -221,7 +221,9 @@ def _workspace_trouble(workspace: str) -> Refusal | None:
             "For example file:///home/you/project.",
         )
     if not os.path.isdir(path_of(workspace)):
-        return Refusal(Code.INVALID_PARAMS, f"`workspace`: there is no folder {path_of(workspace)}.")
+        return Refusal(
+            Code.INVALID_PARAMS, f"`workspace`: there is no folder {path_of(workspace)}.", "Name one that is there."
+        )
     return None
 
 

@@ -19,6 +19,9 @@ from agent_ls.wire.encode import to_wire
 
 
 async def list_(desk: Desk, window: Window, params: models.ListRequests) -> Answer:
+    if params.number is not None:
+        one = await desk.services.ledger.request_by_number(params.number)
+        return {"requests": [] if one is None else [to_wire(one)]}
     found = await desk.services.ledger.requests(params.workspace, params.conversation_id)
     return {"requests": [to_wire(request) for request in found]}
 

@@ -3,8 +3,12 @@
 import json
 from typing import Any
 
+import pytest
+
+from agent_ls.cli.ago import ago
 from agent_ls.cli.cards import card
 from agent_ls.cli.terminal import PLAIN
+from agent_ls.core.errors import HINTS, Code
 from tests.unit.cli.conftest import CommandLine, Start
 from tests.unit.cli.fake_daemon import Link, Refusal
 
@@ -103,11 +107,86 @@ def test_a_denial_carries_its_reason(command_line: CommandLine, daemon: Start) -
     ]
 
 
-def test_a_number_that_waits_for_nobody_is_said_so(command_line: CommandLine, daemon: Start) -> None:
+def test_a_number_that_was_never_given_out_is_said_so(command_line: CommandLine, daemon: Start) -> None:
     daemon({"agent/request/list": {"requests": []}})
     said = command_line("deny", "9")
+    assert (said.code, said.out, said.err) == (
+        1,
+        "",
+        "agent-ls: There is no request #9: this number was never given out, or its conversation was deleted.\n"
+        "  `agent-ls pending` lists what waits for an answer.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("became", "told"),
+    [
+        ({"decision": "allow", "decidedBy": "ada", "decidedFrom": "neovim"}, "#7 was allowed by ada in neovim"),
+        ({"decision": "deny", "decidedBy": "ada"}, "#7 was denied by ada"),
+        ({"status": "cancelled"}, "#7 was cancelled: its run was stopped or has ended."),
+        ({"status": "expired"}, "#7 can no longer be answered: its run has ended."),
+    ],
+)
+def test_a_number_that_was_decided_says_how_and_by_whom(
+    command_line: CommandLine, daemon: Start, became: Json, told: str
+) -> None:
+    decided_at = {"decidedAt": "2020-01-01T00:00:00.000Z"} if "decision" in became else {}
+    daemon({"agent/request/list": {"requests": [{**REQUEST, "status": "resolved", **became, **decided_at}]}})
+    said = command_line("approve", "7")
     assert said.code == 1
-    assert "No request #9 is waiting" in said.err
+    first = said.err.splitlines()[0]
+    assert first.startswith(f"agent-ls: {told}")
+    assert first.endswith(" days ago.") is bool(decided_at)
+
+
+def test_show_shows_a_request_that_was_decided_too(command_line: CommandLine, daemon: Start) -> None:
+    became = {"status": "resolved", "decision": "allow", "decidedBy": "ada", "decidedFrom": "neovim"}
+    fake = daemon({"agent/request/list": {"requests": [{**REQUEST, **became}]}})
+    assert command_line("show", "7").out.splitlines()[-1] == "╰ allowed by ada in neovim"
+    assert fake.sent("agent/request/list") == [{"number": 7}]
+
+
+@pytest.mark.parametrize(
+    ("verb", "kind", "told", "way"),
+    [
+        (("approve", "7"), "question", "#7 is a question", 'agent-ls answer 7 "…"'),
+        (("answer", "7", "yes"), "approval", "#7 asks for your leave", "agent-ls approve 7"),
+    ],
+)
+def test_the_wrong_verb_names_the_right_one(
+    command_line: CommandLine, daemon: Start, verb: tuple[str, ...], kind: str, told: str, way: str
+) -> None:
+    fake = daemon({"agent/request/list": {"requests": [{**REQUEST, "kind": kind}]}})
+    said = command_line(*verb)
+    assert (said.code, said.out, fake.sent("agent/request/respond")) == (1, "", [])
+    assert told in said.err
+    assert way in said.err
+
+
+def test_what_only_clients_can_look_up_becomes_the_help_of_the_verb(command_line: CommandLine, daemon: Start) -> None:
+    def refused(_link: Link, _params: Json) -> Json:
+        raise Refusal("invalid_params", "`model` is too long.", HINTS[Code.INVALID_PARAMS])
+
+    daemon({"agent/conversation/create": refused})
+    assert (
+        command_line("ask", "Go.").err
+        == "agent-ls: `model` is too long.\n  `agent-ls ask --help` says what it takes.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        ("2026-01-02T00:00:00.000Z", "just now"),
+        ("2026-01-01T23:59:20.000Z", "40 seconds ago"),
+        ("2026-01-01T23:59:00.000Z", "1 minute ago"),
+        ("2026-01-01T20:59:00.000Z", "3 hours ago"),
+        ("2026-01-03T00:00:00.000Z", "just now"),
+        ("nonsense", ""),
+    ],
+)
+def test_how_long_ago_is_said_in_words(at: str, told: str) -> None:
+    assert ago(at, "2026-01-02T00:00:00.000Z") == told
 
 
 def test_an_answer_by_number_picks_the_option(command_line: CommandLine, daemon: Start) -> None:

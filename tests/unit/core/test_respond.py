@@ -221,3 +221,18 @@ def test_anything_else_leaves_the_call_unknown_and_lets_the_model_see_it(said) -
     world.commit(respond(world.state, request.id, said))
     told = world.state.items[item.id].call
     assert (told.state, told.result) == (CallState.FINISHED, ToolResult(status=ResultStatus.UNKNOWN, output="half"))
+
+
+def test_the_wrong_kind_of_answer_names_the_right_command() -> None:
+    world, _, request = asked()
+    refused = respond(world.state, request.id, answer(Decision.ANSWER))
+    assert isinstance(refused, Refusal)
+    assert (refused.code, refused.hint) == (
+        Code.INVALID_PARAMS,
+        'Say `agent-ls approve 1`, or `agent-ls deny 1 "why"`.',
+    )
+    world, _, request = lost()
+    refused = respond(world.state, request.id, answer(Decision.ALLOW))
+    assert isinstance(refused, Refusal)
+    assert refused.message == "#1 is a question, so there is nothing to allow."
+    assert "`agent-ls answer 1" in refused.hint
