@@ -3,7 +3,7 @@
 Owns nothing. The PostgreSQL engine implements it; whoever wants it asks `isinstance(ledger, Shared)`.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -30,6 +30,21 @@ class Shared(Protocol):
 
     async def owner(self, conversation_id: str) -> str | None:
         """The boot id of the daemon that holds the claim, if its lease has not ended."""
+        ...
+
+    async def held(self) -> Mapping[str, int]:
+        """Every conversation that this daemon has claimed and nobody has taken from it, with its epoch."""
+        ...
+
+    async def unheld(self) -> tuple[Sequence[str], float | None]:
+        """Conversations that owe something, or have a command waiting, and that no living daemon holds.
+
+        And the seconds until the first lease of others ends under which something is owed; None without one.
+        """
+        ...
+
+    async def present(self, host: str) -> bool:
+        """Whether a daemon of this host lives."""
         ...
 
     async def hand_over(self, handed: Handed) -> bool:

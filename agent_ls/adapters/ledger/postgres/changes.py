@@ -20,7 +20,7 @@ ALIVE_S: Final = 15.0
 
 
 class Hints:
-    """Each changed conversation once, however often it changed since it was last asked for."""
+    """Each changed conversation once, however often it changed since it was last asked for; "" when a daemon ended."""
 
     def __init__(self, boot_id: str) -> None:
         self._boot_id = boot_id
@@ -81,7 +81,7 @@ async def _from(connection: Connection, server: Server, hints: Hints) -> AsyncIt
     while not hints.lost:
         changed = await hints.next(ALIVE_S)
         for conversation_id in changed:
-            yield conversation_id
+            yield conversation_id or None
         if not changed and not hints.lost:
             try:
                 await connection.fetchval("SELECT 1", timeout=server.limit_s)

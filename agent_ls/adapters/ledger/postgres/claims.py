@@ -10,6 +10,7 @@ from typing import Final
 from agent_ls.adapters.ledger.places import held_elsewhere
 from agent_ls.adapters.ledger.plan import TAKEN_UP, receipt_row
 from agent_ls.adapters.ledger.postgres.links import Connection
+from agent_ls.adapters.ledger.postgres.statements import CHANNEL
 from agent_ls.core.errors import Refusal
 from agent_ls.ports.ledger import Receipt
 
@@ -50,6 +51,17 @@ async def owner(db: Connection, conversation_id: str) -> str | None:
     return found
 
 
+async def held(db: Connection, owner: str) -> dict[str, int]:
+    rows = await db.fetch("SELECT conversation_id, epoch FROM conversation WHERE owner = $1", owner)
+    return {row[0]: row[1] for row in rows}
+
+
+async def unheld(db: Connection, besides: str) -> tuple[list[str], float | None]:
+    rows = await db.fetch(_OWING, besides)
+    lasting = [float(row[1]) for row in rows if row[1] is not None and row[1] > 0]
+    return [row[0] for row in rows if row[1] is None or row[1] <= 0], min(lasting, default=None)
+
+
 async def release(db: Connection, conversation_id: str, owner: str) -> None:
     # The row stays, so that no epoch is ever given twice.
     await db.execute(
@@ -57,7 +69,7 @@ async def release(db: Connection, conversation_id: str, owner: str) -> None:
     )
 
 
-async def delete(db: Connection, receipt: Receipt, at: str) -> bool:
+async def delete(db: Connection, receipt: Receipt, at: str, *, boot_id: str) -> bool:
     """False if there is no such conversation. The one that this very command deleted counts as deleted by it."""
     id_ = receipt.conversation_id
     async with db.transaction():
@@ -72,6 +84,7 @@ async def delete(db: Connection, receipt: Receipt, at: str) -> bool:
             " ON CONFLICT DO NOTHING",
             *receipt_row(receipt),
         )
+        await db.execute("SELECT pg_notify($1, $2)", CHANNEL, f"{boot_id} {id_}")
     return True
 
 
@@ -79,6 +92,11 @@ _LEFT: Final = "SELECT extract(epoch FROM expires_at - clock_timestamp()) FROM l
 
 _OWNER: Final = """SELECT c.owner FROM conversation c JOIN lease l ON l.boot_id = c.owner
     WHERE c.conversation_id = $1 AND l.expires_at > clock_timestamp()"""
+
+_OWING: Final = """SELECT c.conversation_id, extract(epoch FROM l.expires_at - clock_timestamp())
+    FROM (SELECT conversation_id FROM effect UNION SELECT conversation_id FROM inbox) o
+    JOIN conversation c ON c.conversation_id = o.conversation_id LEFT JOIN lease l ON l.boot_id = c.owner
+    WHERE c.owner IS DISTINCT FROM $1 AND c.deleted_at IS NULL ORDER BY c.conversation_id"""
 
 # Whoever claims takes up what is owed there.
 _TAKE_UP: Final = "UPDATE effect SET attempts = attempts + 1, last_error = $2 WHERE conversation_id = $1"

@@ -10,19 +10,26 @@ from typing import Any, Final
 
 from agent_ls.adapters.ledger import codec
 from agent_ls.adapters.ledger.postgres.links import Connection
+from agent_ls.adapters.ledger.postgres.statements import CHANNEL
 from agent_ls.ports.instances import Instance
 
+HANDOFF: Final = "handoff"
 
-async def begin(db: Connection, instance_id: str, begun: Instance, *, ttl_s: float) -> None:
+
+async def begin(db: Connection, instance_id: str, begun: Instance, *, host: str, ttl_s: float) -> None:
     """The daemon's lease and its entry on the record. Earlier boots of its state directory are provably gone."""
     async with db.transaction():
         await db.execute(_FORGET_LEASES, begun.boot_id, instance_id)
         await db.execute(_BEGIN, begun.boot_id, instance_id, begun.version, begun.config, begun.started_at)
-        await db.execute(_RENEW, begun.boot_id, ttl_s)
+        await db.execute(_RENEW, begun.boot_id, ttl_s, host)
 
 
-async def renew(db: Connection, boot_id: str, ttl_s: float) -> None:
-    await db.execute(_RENEW, boot_id, ttl_s)
+async def renew(db: Connection, boot_id: str, host: str, *, ttl_s: float) -> None:
+    await db.execute(_RENEW, boot_id, ttl_s, host)
+
+
+async def present(db: Connection, host: str) -> bool:
+    return bool(await db.fetchval(_PRESENT, host))
 
 
 async def end(db: Connection, boot_id: str, *, at: str, mode: str | None, in_flight: Sequence[str]) -> None:
@@ -34,6 +41,9 @@ async def end(db: Connection, boot_id: str, *, at: str, mode: str | None, in_fli
         await db.execute(
             "UPDATE instance SET ended_at = $2, mode = $3, in_flight = $4 WHERE boot_id = $1", boot_id, at, mode, runs
         )
+        if mode != HANDOFF:
+            # Anybody may go on at once with what was left; a successor that waits for its turn comes first.
+            await db.execute("SELECT pg_notify($1, $2)", CHANNEL, f"{boot_id} ")
 
 
 async def newest(db: Connection, instance_id: str, limit: int) -> Sequence[Instance]:
@@ -61,8 +71,10 @@ _BEGIN: Final = """INSERT INTO instance (boot_id, instance_id, version, config, 
     ON CONFLICT (boot_id) DO UPDATE SET version = excluded.version, config = excluded.config,
     started_at = excluded.started_at, ended_at = NULL"""
 
-_RENEW: Final = """INSERT INTO lease (boot_id, expires_at)
-    VALUES ($1, clock_timestamp() + make_interval(secs => $2))
+_RENEW: Final = """INSERT INTO lease (boot_id, expires_at, host)
+    VALUES ($1, clock_timestamp() + make_interval(secs => $2), $3)
     ON CONFLICT (boot_id) DO UPDATE SET expires_at = excluded.expires_at"""
+
+_PRESENT: Final = "SELECT EXISTS (SELECT 1 FROM lease WHERE host = $1 AND expires_at > clock_timestamp())"
 
 _NEWEST: Final = "SELECT * FROM instance WHERE instance_id = $1 ORDER BY position DESC LIMIT $2"

@@ -5,7 +5,7 @@ the group commit in writer.py, connections in links.py.
 """
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final, Self, TypeVar
@@ -56,6 +56,7 @@ class PostgresLedger:
         clock: Clock,
         boot_id: str,
         instance_id: str | None = None,
+        host: str = "",
         version: str = "",
         config: str = "",
         ttl_s: float = 30,
@@ -65,7 +66,7 @@ class PostgresLedger:
         """Migrates the database if need be and takes a lease.
 
         `instance_id` names the state directory whose lock this daemon holds: what earlier daemons of it had claimed is
-        free at once. `limit_s`: no call takes longer.
+        free at once. `host` is the machine whose folders it works in. `limit_s`: no call takes longer.
         """
         server = Server(url, limit_s)
         try:
@@ -73,18 +74,18 @@ class PostgresLedger:
             try:
                 schema = await migrate(connection, migrations)
                 begun = Instance(boot_id=boot_id, version=version, config=config, started_at=clock.now())
-                await instances.begin(connection, instance_id or boot_id, begun, ttl_s=ttl_s)
+                await instances.begin(connection, instance_id or boot_id, begun, host=host, ttl_s=ttl_s)
             finally:
                 await end(connection, limit_s)
         except TROUBLE as error:
             raise ledger_error(error, server.place) from error
-        ids = (boot_id, instance_id or boot_id)
+        ids = (boot_id, instance_id or boot_id, host)
         return cls(server, clock=clock, ids=ids, ttl_s=ttl_s, schema=schema)
 
-    def __init__(self, server: Server, *, clock: Clock, ids: tuple[str, str], ttl_s: float, schema: int) -> None:
+    def __init__(self, server: Server, *, clock: Clock, ids: tuple[str, str, str], ttl_s: float, schema: int) -> None:
         self._server = server
         self._clock = clock
-        self._boot_id, self._instance_id = ids
+        self._boot_id, self._instance_id, self._host = ids
         self._ttl_s = ttl_s
         self._schema = schema
         self._links = Links(server)
@@ -131,7 +132,8 @@ class PostgresLedger:
                 log.warning("waiting for the ledger: %s", error.refusal.code)
 
     async def renew(self) -> None:
-        await self._links.run(partial(instances.renew, boot_id=self._boot_id, ttl_s=self._ttl_s))
+        renewed = partial(instances.renew, boot_id=self._boot_id, host=self._host, ttl_s=self._ttl_s)
+        await self._links.run(renewed)
 
     async def claim(self, conversation_id: str, owner: str) -> int | Refusal:
         claimed = await self._links.run(partial(claims.claim, conversation_id=conversation_id, owner=owner))
@@ -145,6 +147,15 @@ class PostgresLedger:
 
     async def owner(self, conversation_id: str) -> str | None:
         return await self._read(claims.owner, conversation_id=conversation_id)
+
+    async def held(self) -> Mapping[str, int]:
+        return await self._links.run(partial(claims.held, owner=self._boot_id))
+
+    async def unheld(self) -> tuple[Sequence[str], float | None]:
+        return await self._links.run(partial(claims.unheld, besides=self._boot_id))
+
+    async def present(self, host: str) -> bool:
+        return await self._read(instances.present, host=host)
 
     async def release(self, conversation_id: str, owner: str) -> None:
         await self._links.run(partial(claims.release, conversation_id=conversation_id, owner=owner))
@@ -221,7 +232,7 @@ class PostgresLedger:
         async def work(db: Connection) -> bool:
             nonlocal tries
             tries += 1
-            done = await claims.delete(db, receipt, self._clock.now())
+            done = await claims.delete(db, receipt, self._clock.now(), boot_id=self._boot_id)
             # The answer to the first try was lost: whether it happened is told by what it left.
             return done or (tries > 1 and (await reads.receipts(db, [command_id])).get(command_id) == receipt)
 

@@ -65,7 +65,8 @@ _TABLES = Migration(
             command_id TEXT PRIMARY KEY, conversation_id TEXT COLLATE "C" NOT NULL, status TEXT NOT NULL,
             result TEXT NOT NULL)""",
         "CREATE INDEX receipt_conversation ON receipt (conversation_id)",
-        "CREATE TABLE lease (boot_id TEXT PRIMARY KEY, expires_at TIMESTAMPTZ NOT NULL) WITH (fillfactor = 50)",
+        """CREATE TABLE lease (
+            boot_id TEXT PRIMARY KEY, expires_at TIMESTAMPTZ NOT NULL, host TEXT NOT NULL) WITH (fillfactor = 50)""",
         """CREATE TABLE effect (
             effect_id TEXT PRIMARY KEY, conversation_id TEXT COLLATE "C" NOT NULL, type TEXT NOT NULL,
             class TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 1, available_at TEXT, last_error TEXT,

@@ -26,7 +26,7 @@ def parameters(works: Sequence[Work], boot_id: str) -> list[Any]:
         *_columns(_owed(commits), 4),
         [done for commit in commits for done in commit.settled],
         max((highest_number(plan.events) for _, plan in works), default=0),
-        [f"{boot_id} {prepared.commit.conversation_id}" for prepared, plan in works if plan.events],
+        [f"{boot_id} {prepared.commit.conversation_id}" for prepared, plan in works if plan.events or plan.receipt],
     ]
 
 
