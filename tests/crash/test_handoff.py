@@ -164,6 +164,17 @@ async def test_the_gap_between_the_last_answer_of_one_and_the_first_of_the_next_
         assert max(gaps) < 1
 
 
+async def test_where_no_successor_waits_the_windows_start_the_next_daemon() -> None:
+    async with scene(Talk()) as (_, home), home.bridged(home.workspace) as editor:
+        conversation = await editor.create(home.workspace)
+        pid = editor.hello["pid"]
+        assert await editor.request("agent/drain", {"mode": "handoff", "deadlineMs": 1000}) == {}
+        await editor.wait_for(lambda: editor.hello["pid"] != pid)
+        await editor.attach(conversation.id, after=conversation.seq)
+        await editor.until_ended(conversation, await editor.send(conversation, "question 0"))
+        assert conversation.answers == ["question 0: yes."]
+
+
 async def test_each_daemon_is_on_record_and_status_shows_how_the_one_before_ended() -> None:
     async with scene(Talk()) as (_, home), home.bridged(home.workspace) as editor:
         conversation = await editor.create(home.workspace)
