@@ -48,6 +48,11 @@ class Actor:
     def idle(self) -> bool:
         return not self._turn.locked()
 
+    def fence(self) -> None:
+        """What is known here is void: nothing more is done with it."""
+        self.fenced = True
+        self.on_fenced(self)
+
     async def command(self, command_id: str, decide: Decide, *, what: str = "") -> dict[str, Any] | Refusal:
         """A client's command. The same id gives the same answer, also the same refusal.
 
@@ -133,8 +138,7 @@ class Actor:
         committed = await self._services.ledger.append(commit)
         if isinstance(committed, Refusal):
             if committed.code in FENCING:
-                self.fenced = True
-                self.on_fenced(self)
+                self.fence()
             return committed
         if committed.events:
             for event in committed.events:
@@ -144,15 +148,15 @@ class Actor:
             self._services.feed.publish(self.id, committed.events)
             self.after_commit(self)
         if receipt is not None and committed.receipt is not None:
-            return _answer(committed.receipt, receipt)
+            return answer_of(committed.receipt, self.id, _what(receipt))
         return {**decision.result, "seq": committed.seq}
 
 
-def _answer(kept: Receipt, asked: Receipt) -> dict[str, Any] | Refusal:
+def answer_of(kept: Receipt, conversation_id: str, what: str) -> dict[str, Any] | Refusal:
     """What was answered first to this command id, if it was the same command."""
-    if kept.conversation_id != asked.conversation_id:
+    if kept.conversation_id != conversation_id:
         return Refusal(Code.COMMAND_CONFLICT, "This commandId was already used for another conversation.")
-    if _what(kept) != _what(asked):
+    if _what(kept) != what:
         return Refusal(Code.COMMAND_CONFLICT, "This commandId was already used for another command.")
     if kept.refusal is not None:
         return replace(kept.refusal, data=_without_mark(kept.refusal.data))

@@ -70,6 +70,8 @@ class Janitor:
 
     async def _one(self, actor: Actor, unsettled: Collection[str]) -> None:
         found = self._violations(actor, unsettled)
+        if found and await self._is_behind(actor):
+            return
         case = self._cases.get(actor.id, _Case())
         if not found:
             if self._cases.pop(actor.id, None) is not None:
@@ -86,6 +88,18 @@ class Janitor:
             case.tried += 1
             if await repair():
                 return
+
+    async def _is_behind(self, actor: Actor) -> bool:
+        """Whether only its picture here is wrong: another daemon has gone on with it."""
+        seq = actor.state.seq
+        head = await self._registry.services.ledger.head(actor.id)
+        if actor.fenced or not actor.idle or actor.state.seq != seq:
+            return True
+        if head is not None and head.seq == seq:
+            return False
+        log.info("the conversation has moved on without this daemon", extra={"conversation": actor.id})
+        actor.fence()
+        return True
 
     def _violations(self, actor: Actor, unsettled: Collection[str]) -> tuple[str, ...]:
         driver = self._registry.driver(actor.id)

@@ -50,6 +50,23 @@ async def test_a_run_that_nobody_drives_is_driven_again(caplog: pytest.LogCaptur
         assert SECRET not in caplog.text
 
 
+async def test_a_conversation_that_another_daemon_went_on_with_is_let_go_and_nothing_is_wrong_with_it() -> None:
+    async with open_house(HandTool()) as house:
+        house.model.says("", ("edit", "{}"))
+        await house.create(Mode.ASK)
+        await house.say()
+        await house.until(lambda: bool(house.actor.state.pending))
+        await house.registry.driver(ID).over()  # type: ignore[union-attr]
+        stale, store = house.actor, house.ledger.store
+        store.leases["other"], store.owners[ID] = 1.0, "other"
+        store.conversations[ID].events.append(store.conversations[ID].events[-1])
+        store.effects.clear()
+        janitor = Janitor(house.registry)
+        await janitor.look()
+        assert (house.registry.live(ID), stale.fenced) == (None, True)
+        assert janitor.status() == {"looks": 1, "violations": 0, "repaired": 0, "open": []}
+
+
 async def test_an_effect_that_outlives_its_run_is_settled() -> None:
     async with open_house() as house:
         gate = anyio.Event()
