@@ -83,7 +83,9 @@ class World:
         self.fate.over = True
         self.loop.set_exception_handler(lambda _, __: None)
         logging.getLogger("agent_ls").removeHandler(self._logged)
+        self.judge.closed = True
         left = self.loop.take_apart(self.processes)
+        self.judge.closed = False
         if left:
             self.judge.wrong(f"these do not end: {left}")
         self.loop.close()
@@ -232,7 +234,7 @@ class World:
         daemon = next((one for one in self.daemons.values() if one.process is process), None)
         if daemon is not None and daemon.ready:
             self.fate.count("restart", process)
-            daemon.stop()
+            daemon.stop(self.chance.choice([None, 0.0, 5.0, 30.0]))
 
     def _clock_back(self, process: Process, seconds: float) -> None:
         for daemon in self.daemons.values():

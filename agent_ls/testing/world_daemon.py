@@ -19,7 +19,9 @@ from agent_ls.core.errors import Refusal
 from agent_ls.core.run import Interrupt
 from agent_ls.ports.ledger import LedgerError
 from agent_ls.ports.tools import Toolbox
+from agent_ls.runtime.drain import DrainMode
 from agent_ls.runtime.feed import Feed
+from agent_ls.runtime.janitor import Janitor
 from agent_ls.runtime.lock_table import LockTable
 from agent_ls.runtime.registry import Registry
 from agent_ls.runtime.services import Limits, Services
@@ -33,6 +35,7 @@ from agent_ls.testing.world_tools import Begins, EffectLog, world_tools
 
 LOOK_S: Final = 2.0
 TAKE_OVER_S: Final = 3.0
+ABANDON_S: Final = 8.0
 REPLAY_LIMIT: Final = 256
 _BEGAN: Final = datetime(2026, 1, 1)  # noqa: DTZ001
 
@@ -87,8 +90,10 @@ class WorldDaemon:
         self._ending: anyio.Event | None = None
         self._handling: set[Any] = set()
 
-    def stop(self) -> None:
-        """As SIGTERM does."""
+    def stop(self, within_s: float | None) -> None:
+        """As SIGTERM does, with a time to come to rest in; None: at once, wherever everything stands."""
+        if within_s is not None and self.services is not None:
+            self.services.drain.begin(DrainMode.SHUTDOWN, within_s)
         if self._ending is not None:
             self._ending.set()
 
@@ -107,7 +112,10 @@ class WorldDaemon:
                 await registry.recover_all(TAKE_OVER_S)
                 self.ready = True
                 supervisor.start("caretaker", partial(self._look_around, registry))
+                supervisor.start("janitor", Janitor(registry).watch)
                 await self._ending.wait()
+                if services.drain.begun:
+                    await self._come_to_rest(registry, services)
                 self._leave()
         except LedgerError as error:
             # As the real one: it says why and ends, and whoever wants it starts it again.
@@ -138,6 +146,16 @@ class WorldDaemon:
     def close_links(self) -> None:
         for link in self.links:
             link.close()
+
+    async def _come_to_rest(self, registry: Registry, services: Services) -> None:
+        """As daemon.compose does it: everybody is served meanwhile."""
+        if not await services.drain.settled():
+            self._ground.fate.count("abandoned", self.process)
+            registry.abandon()
+            await services.drain.settled(ABANDON_S)
+        for actor in registry.actors():
+            if services.feed.clear_all(actor.id):
+                await services.ledger.drop_partials(actor.id)
 
     def _leave(self) -> None:
         self.ready = False

@@ -39,6 +39,7 @@ class Judge:
     store: Store
     log: EffectLog
     tell: Callable[[str], None]
+    closed: bool = False
     found: list[str] = field(default_factory=list)
     states: dict[str, ConversationState] = field(default_factory=dict)
     events: defaultdict[str, list[Event]] = field(default_factory=lambda: defaultdict(list))
@@ -48,6 +49,8 @@ class Judge:
     reruns: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def wrong(self, what: str) -> None:
+        if self.closed:
+            return
         self.tell(f"WRONG: {what}")
         self.found.append(what)
 
@@ -150,7 +153,7 @@ class Judge:
         join([messages(state.items_of(run), provider="p", model="m") for run in state.run_items])
 
     def _check_accepted(self, command: Command, answer: Mapping[str, Any]) -> None:
-        state = self.states[command.conversation_id]
+        state = self.states.get(command.conversation_id, ConversationState())
         if command.kind == "send":
             run = state.runs.get(answer["runId"])
             if run is None:
