@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 CONTENT_MODIFIED = -32801
 COMMAND_PREFIX = "agent-ls."
 REPLAY_ID = "agent-ls-bridge:initialize"
+# Said without a wish of the person: no reason to start a daemon that somebody stopped.
+IDLE = frozenset({"agent/window/focus", "agent/diagnostics", "$/setTrace", "$/cancelRequest"})
 DOCUMENTS = frozenset({f"textDocument/did{done}" for done in ("Open", "Change", "Save", "Close")})
 # One that goes on while the machine sleeps, as the times of files do.
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -35,15 +37,16 @@ class Outgoing:
     """A message on its way to the daemon. `key` is a request's id.
 
     Not `lasting`: an answer to the daemon's own question, or a piece of text that a replay brings anyway. The next
-    daemon does not get it.
+    daemon does not get it. `idle`: nothing that a daemon would have to be started for.
     """
 
-    __slots__ = ("body", "key", "lasting")
+    __slots__ = ("body", "idle", "key", "lasting")
 
-    def __init__(self, body: bytes, *, key: int | str | None = None, lasting: bool = True) -> None:
+    def __init__(self, body: bytes, *, key: int | str | None = None, lasting: bool = True, idle: bool = False) -> None:
         self.body = body
         self.key = key
         self.lasting = lasting
+        self.idle = idle
 
 
 class _Waiting:
@@ -180,7 +183,7 @@ class Memory:
             self.exit_code = 0 if self._shutdown else 1
         elif method == "initialized":
             self._initialized = body
-        return Outgoing(body)
+        return Outgoing(body, idle=method in IDLE)
 
     def _documents(self) -> Mirror:
         if self._mirror is None:

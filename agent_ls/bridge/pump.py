@@ -165,7 +165,9 @@ class Bridge:
 
     def _take(self, body: bytes) -> None:
         first = self._memory.process_id is None
-        if message := self._memory.from_editor(body):
+        message = self._memory.from_editor(body)
+        unheard = self._link is None and self._memory.stopped
+        if message and not (unheard and message.idle):
             self._to_daemon.append(message)
             self._queued += len(message.body)
         if first and self._memory.process_id is not None:

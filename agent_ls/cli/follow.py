@@ -38,6 +38,7 @@ class Follower:
     backfill: int = 0
     seq: int = 0
     patience: float | None = None
+    stopped: bool = False
 
     def attach(self) -> Json:
         """The snapshot. Attached again, what was missed follows as events; a new snapshot where that is too much."""
@@ -52,6 +53,8 @@ class Follower:
         """Everything from now on. Where the daemon went away, the new one's snapshot comes in between."""
         while True:
             for method, params in self._notifications():
+                if method == "agent/drain":
+                    self.stopped = params.get("reason") == "shutdown"
                 if params.get("conversationId") != self.conversation_id:
                     continue
                 if method == "agent/resync":
@@ -86,6 +89,10 @@ class Follower:
 
     def _reconnect(self) -> None:
         self.client.close()
+        if self.stopped:
+            # Somebody wanted it gone: it is not for whoever looks on to start it again.
+            hint = f"`agent-ls attach {self.conversation_id}` starts it again and goes on; nothing is lost."
+            raise ClientError("stopped", "The daemon was stopped.", hint)
         for left in reversed(range(_TRIES)):
             try:
                 self.client = self.connect()

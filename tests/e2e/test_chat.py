@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 import struct
+import subprocess
 import termios
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -181,6 +182,35 @@ async def test_a_conversation_with_edit_denial_kill_and_stop() -> None:
             await terminal.rest()
             assert "agent-ls chat --conversation" in terminal.screen.lines[-1]
             assert (terminal.modes(), terminal.screen.modes) == (before, {"7", "25"})
+
+
+async def test_a_daemon_that_was_stopped_is_started_again_by_what_is_said_and_not_before() -> None:
+    model = Model()
+    model.gate.open()
+    async with (
+        serve_model(model) as server,
+        home_of(server.base_url, env={"TERM": "xterm"}) as home,
+        chat(home) as terminal,
+    ):
+        await terminal.until("›")
+        assert (await home.run("stop")).returncode == 0
+        await terminal.until("the daemon was stopped; what you say starts it")
+        assert home.pid is None
+        terminal.type("are you there\r")
+        await terminal.until("You said are you there.")
+        assert home.pid is not None
+
+
+async def test_whoever_follows_a_conversation_does_not_start_a_stopped_daemon_again() -> None:
+    model = Model()
+    async with serve_model(model) as server, home_of(server.base_url) as home:
+        async with home.process("ask", "--wait", "count", stdout=subprocess.PIPE) as asked:
+            assert asked.stdout is not None
+            with anyio.fail_after(LIMIT_S):
+                assert (await asked.stdout.receive()).startswith(b"one")
+                assert (await home.run("stop", "--deadline", "0")).returncode == 0
+                assert await asked.wait() == 1
+        assert home.pid is None
 
 
 async def test_what_another_window_decides_appears_here() -> None:

@@ -39,6 +39,7 @@ class Link:
         self._told = told
         self._attached = attached
         self._seq = 0
+        self._stopped = False
         self._unanswered: dict[int, _Posted] = {}
         self._unsent: list[_Posted] = []
 
@@ -47,9 +48,15 @@ class Link:
         """Whether `read` has something to tell before anything more comes."""
         return self.client is not None and self.client.has_arrived
 
+    @property
+    def rests(self) -> bool:
+        """Whether the daemon was stopped on purpose and nothing was said since: no reason to start another one."""
+        return self._stopped and not self._unanswered and not self._unsent
+
     def open(self) -> Client:
         """A connection; ClientError where there is none to be had. What is owed to the daemon is said again."""
         self.client = client = self._connect()
+        self._stopped = False
         if self.conversation_id:
             self.attach()
         owed, self._unsent = [*self._unanswered.values(), *self._unsent], []
@@ -120,6 +127,8 @@ class Link:
         theirs = params.get("conversationId", self.conversation_id) != self.conversation_id
         if theirs:
             return
+        if method == "agent/drain":
+            self._stopped = params.get("reason") == "shutdown"
         if method == "agent/resync":
             self.attach()
         elif method == "agent/event":

@@ -42,6 +42,7 @@ class Loop:
         self._retry_at = 0.0
         self._lost_at: float | None = None
         self._told_why = False
+        self._rests = False
 
     def run(self) -> None:
         self._draw()
@@ -97,7 +98,8 @@ class Loop:
 
     @property
     def _moving(self) -> bool:
-        return self._lost_at is not None or (self._talk.run_id is not None and self._talk.asking.current is None)
+        waits = self._lost_at is not None and not self._rests
+        return waits or (self._talk.run_id is not None and self._talk.asking.current is None)
 
     def _read(self) -> None:
         try:
@@ -109,9 +111,16 @@ class Loop:
             self._lost_at, self._retry_at, self._told_why = time.monotonic(), 0.0, False
 
     def _keep_link(self) -> None:
-        """Where the daemon went away: the next one, started by us or by whoever was first."""
-        if self._lost_at is None or time.monotonic() < self._retry_at:
+        """Where the daemon went away: the next one, started by us or by whoever was first.
+
+        One that was stopped on purpose is started again by what the person says, not by us.
+        """
+        if self._lost_at is None:
             return
+        woken = self._rests and not self._talk.link.rests
+        if time.monotonic() < self._retry_at and not woken:
+            return
+        self._rests = self._talk.link.rests
         try:
             self._talk.link.open()
         except ClientError as error:
@@ -119,12 +128,12 @@ class Loop:
             if error.code == "not_found":
                 self._talk.trouble(error)
                 raise Leave from None
-            if not self._told_why:
+            if not self._told_why and not self._rests:
                 self._talk.trouble(error)
-            self._told_why, self._retry_at = True, time.monotonic() + _RETRY_S
+            self._told_why, self._retry_at = not self._rests, time.monotonic() + _RETRY_S
             return
         gone = time.monotonic() - self._lost_at
-        self._lost_at = None
+        self._lost_at, self._rests = None, False
         self._talk.transcript.note(f"⋯ the daemon went away and is back after {gone:.1f} s; nothing is lost")
         self._draw()
 
@@ -223,6 +232,7 @@ class Loop:
             beat=int(now / _BEAT_S),
             seconds=int(now - self._talk.run_since),
             online=self._talk.link.client is not None,
+            resting=self._rests and self._lost_at is not None,
             leaving=now < self._leaving,
             choices=self._choices,
         )

@@ -45,7 +45,7 @@ def _on_terminal(options: argparse.Namespace) -> int:
     pause: list[Any] = []
 
     def connect() -> Client:
-        return Client.connect(start=True, client="chat", pause=pause[0] if pause else None)
+        return Client.connect(start=not talk.link.rests, client="chat", pause=pause[0] if pause else None)
 
     style = style_of(sys.stdout)
     transcript = Transcript(style, 80)

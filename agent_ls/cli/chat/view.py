@@ -36,6 +36,7 @@ class Moment:
     beat: int
     seconds: int
     online: bool
+    resting: bool
     leaving: bool
     choices: Sequence[str] = ()
 
@@ -141,6 +142,8 @@ def _model(talk: Talk) -> str:
 
 
 def _doing(talk: Talk, moment: Moment) -> tuple[str, str]:
+    if moment.resting:
+        return "the daemon was stopped; what you say starts it", "dim"
     if not moment.online:
         return f"{spinner(moment.beat)} waiting for the daemon", "yellow"
     if moment.leaving:
