@@ -327,4 +327,15 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "kept, and a password is never shown.",
         ("tests/contract/ledger/test_postgres_schema.py",),
     ),
+    "durable.simulation": Requirement(
+        "In thousands of seeded histories of one to three daemons, with a crash, a stall past the lease, a lost answer or "
+        "a clock set back at any await, the invariants hold after every commit: nothing acknowledged is lost or answered "
+        "twice, no command runs twice unasked, a daemon that was taken over writes nothing, and all of it comes to rest.",
+        ("tests/simulation/test_histories.py", "tests/simulation/test_replay.py"),
+    ),
+    "durable.void-view": Requirement(
+        "A daemon whose view of a conversation is void ends its work there, forgets what it knew and looks whose it is; "
+        "a ledger that is away for a moment delays a run and ends none.",
+        ("tests/unit/runtime/test_fenced.py",),
+    ),
 }

@@ -23,11 +23,10 @@ _QUESTION: Final = {"id": "which", "text": "Which?", "options": [{"id": "a", "la
 
 @dataclass
 class EffectLog:
-    """By call: how often its work began, had its effect, and came to its end."""
+    """By call with effects: how often it began, and how often it had its effect."""
 
     began: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     done: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    ended: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     disk: dict[str, str] = field(default_factory=dict)
     texts: int = 0
 
@@ -84,9 +83,9 @@ class WorldTool:
             if self._log.disk[name] != prepared.before:
                 return ToolResult(status=ResultStatus.ERROR, output="It changed meanwhile; read it again.")
             self._log.disk[name] = prepared.after or ""
-        self._log.done[item_id] += 1
+        # A read before its reply was committed is no effect: asked again, the model may make another call of it.
+        self._log.done[item_id] += self.effect is not ToolEffect.READ
         await self._takes_time()
-        self._log.ended[item_id] += 1
         status = ResultStatus.OK if self._fate.chance.random() < 0.9 else ResultStatus.ERROR
         data = {"uri": f"file://{ROOT}/{name}", "hash": self._log.disk[name]}
         return ToolResult(status=status, output=f"did {name}", data=None if self.effect is ToolEffect.SHELL else data)
