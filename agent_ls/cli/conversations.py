@@ -1,11 +1,11 @@
-"""`conversations`, `attach`, `export`: what there is, followed or written out.
+"""`conversations`, `attach`: what there is, and one of them followed.
 
 Owns how a list reads. Does not own what a conversation holds.
 """
 
 import argparse
 import sys
-from typing import Any, Final
+from typing import Any
 
 from agent_ls.cli import screen
 from agent_ls.cli.client import Client, ClientError
@@ -13,11 +13,10 @@ from agent_ls.cli.follow import Follower
 from agent_ls.cli.places import command_id, short_path, uri_path
 from agent_ls.cli.terminal import aside, ask_yes, complain, put, put_json, style_of, table
 from agent_ls.cli.usage import Verbs
-from agent_ls.cli.which import named_or_newest
+from agent_ls.cli.which import WHICH, named_or_newest
 from agent_ls.core.display import one_line
 
 Json = dict[str, Any]
-_WHICH: Final = "its id or the beginning of it; else the newest one of this folder"
 
 
 def register(verbs: Verbs) -> None:
@@ -29,11 +28,8 @@ def register(verbs: Verbs) -> None:
     listed.add_argument("--query", metavar="TEXT", help="those with this text in the title")
     listed.add_argument("--yes", action="store_true", help="delete without asking")
     attach = verbs.add("attach", run_attach, "follow a conversation in this terminal")
-    attach.add_argument("id", nargs="?", metavar="ID", help=_WHICH)
+    attach.add_argument("id", nargs="?", metavar="ID", help=WHICH)
     attach.add_argument("--json", action="store_true", help="one agent/event or agent/stream object a line")
-    export = verbs.add("export", run_export, "a conversation as Markdown, or its events as JSON lines")
-    export.add_argument("id", nargs="?", metavar="ID", help=_WHICH)
-    export.add_argument("--format", choices=["markdown", "jsonl"], default="markdown")
 
 
 def run_conversations(options: argparse.Namespace) -> int:
@@ -71,20 +67,6 @@ def run_attach(options: argparse.Namespace) -> int:
         aside("Detached; the conversation goes on.")
     finally:
         follower.client.close()
-    return 0
-
-
-def run_export(options: argparse.Namespace) -> int:
-    with Client.connect(start=True) as client:
-        params = {"conversationId": named_or_newest(client, options.id), "format": options.format}
-        exported: Json = client.call("agent/conversation/export", params, timeout=120)
-    if exported.get("text") is not None:
-        sys.stdout.write(exported["text"])
-    else:
-        with open(exported["path"], encoding="utf-8") as file:
-            for line in file:
-                sys.stdout.write(line)
-    sys.stdout.flush()
     return 0
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from agent_ls.cli import ask, conversations, daemon, requests, settings
+from agent_ls.cli import ask, conversations, daemon, exchange, requests, settings
 from agent_ls.cli.chat import verb as chat
 from agent_ls.cli.client import ClientError
 from agent_ls.cli.terminal import complain
@@ -20,7 +20,6 @@ from agent_ls.core.errors import HINTS, Code
 FAILED: Final = 1
 INTERRUPTED: Final = 130
 _LATER: Final = {
-    "import": "take over a conversation from a file",
     "acp": "serve an ACP editor on standard input and output",
 }
 
@@ -65,6 +64,7 @@ def _verbs() -> Verbs:
     chat.register(verbs)
     ask.register(verbs)
     conversations.register(verbs)
+    exchange.register(verbs)
     verbs.group("Decide")
     requests.register(verbs)
     settings.register(verbs)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.places import path_uri
 
+WHICH: Final = "its id or the beginning of it; else the newest one of this folder"
 _WHOLE: Final = len("c0123456789abcdef")
 
 

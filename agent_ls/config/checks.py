@@ -56,6 +56,10 @@ def minutes(value: Any) -> Any:
     return float(value) if _is_number(value) and 0 < value <= LARGEST else Wrong("a number of minutes above 0")
 
 
+def days(value: Any) -> Any:
+    return float(value) if _is_number(value) and 1 <= value <= LARGEST else Wrong("a number of days, 1 or more")
+
+
 def share(value: Any) -> Any:
     return float(value) if _is_number(value) and 0 < value <= 1 else Wrong("a share of the window between 0 and 1")
 

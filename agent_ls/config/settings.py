@@ -33,8 +33,11 @@ class Permissions:
 
 @dataclass(frozen=True, kw_only=True)
 class Ledger:
+    """`keep_days`: how long archived conversations are kept; None: for ever."""
+
     url: str = setting(checks.ledger_url, "sqlite")
     claim_ttl_s: float = setting(checks.seconds, 30.0)
+    keep_days: float | None = setting(checks.days)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 Owns the order, what is missing, and the new ids. Pure: the file is read elsewhere (adapters.ledger.jsonl), and what a
 torn history needs to be a sound state again is made_whole.py's. What is imported is never gone on with by itself, and
-grants nothing: rules and mode `auto` stay behind.
+grants nothing: rules stay behind, and its mode is never wider than that of a new conversation.
 """
 
 import re
@@ -24,6 +24,8 @@ from agent_ls.core.run import Run
 LARGEST: Final = 1 << 53
 _RUN: Final = re.compile(r"\.r([1-9][0-9]{0,8})$")
 _LEGAL: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
+_FOLDER: Final = re.compile(r"file:///[^/\0][^\0]{0,4000}")
+_STRICTEST_FIRST: Final = (Mode.PLAN, Mode.ASK, Mode.EDITS, Mode.AUTO)
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Found:
-    """A readable event. `last`: the number of events that the whole file has, where this one tells."""
+    """A readable event. `last`: how many events the whole file has, where this one tells; `blobs` those it names."""
 
     line: int
     seq: int
@@ -44,6 +46,7 @@ class Found:
     fact: str
     entity: AnyEntity
     last: int | None = None
+    blobs: frozenset[str] = frozenset()
 
     @property
     def conversation_id(self) -> str:
@@ -90,7 +93,6 @@ class Standard:
     """What the file may not decide, and what stands in where it does not say: `conversation` has the new id."""
 
     conversation: Conversation
-    may_auto: bool
     at: str
 
 
@@ -236,16 +238,17 @@ def _payload(payload: Payload, names: "_Names") -> Payload:
 
 
 def _powerless(held: Conversation, standard: Standard) -> Conversation:
-    """What a file says must not let anything run: it may have been written by somebody else."""
+    """What a file may say of it: it may have been written by somebody else, so nothing that lets anything run."""
     return replace(
-        held,
-        id=standard.conversation.id,
-        workspace=held.workspace if held.workspace.startswith("file://") else standard.conversation.workspace,
-        mode=held.mode if held.mode is not Mode.AUTO or standard.may_auto else Mode.ASK,
-        archived=False,
-        parent_id=None,
-        relation=None,
-        rules=(),
+        standard.conversation,
+        workspace=held.workspace if _FOLDER.fullmatch(held.workspace) else standard.conversation.workspace,
+        title=held.title,
+        provider=held.provider,
+        model=held.model,
+        mode=min(held.mode, standard.conversation.mode, key=_STRICTEST_FIRST.index),
+        created_at=held.created_at,
+        updated_at=held.updated_at,
+        queue_held=held.queue_held,
         trusted=held.trusted and standard.conversation.trusted,
     )
 

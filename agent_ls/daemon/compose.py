@@ -7,7 +7,7 @@ import getpass
 import logging
 import os
 import platform
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -16,8 +16,10 @@ from typing import Any, Final
 
 from agent_ls import paths
 from agent_ls.adapters.host.cards import CardFiles
+from agent_ls.adapters.host.exports import ExportFiles
 from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.host.system import RandomIds, SystemClock
+from agent_ls.adapters.ledger.jsonl import open_file
 from agent_ls.adapters.tools.ask import AskTool
 from agent_ls.adapters.tools.edit import EditTool
 from agent_ls.adapters.tools.glob import GlobTool
@@ -38,7 +40,7 @@ from agent_ls.daemon.reload import Reloader
 from agent_ls.daemon.report import Reporter
 from agent_ls.daemon.workspaces import Workspaces
 from agent_ls.editor.connection import Handler
-from agent_ls.editor.desk import Desk
+from agent_ls.editor.desk import Desk, Exchange
 from agent_ls.editor.handlers.table import handlers
 from agent_ls.editor.inbox import Inbox
 from agent_ls.editor.surface import diagnostics
@@ -49,6 +51,7 @@ from agent_ls.ports.instances import Instances
 from agent_ls.ports.ledger import Ledger
 from agent_ls.ports.tools import Toolbox
 from agent_ls.runtime.feed import Feed
+from agent_ls.runtime.housekeeping import Housekeeper
 from agent_ls.runtime.janitor import Janitor
 from agent_ls.runtime.lock_table import LockTable
 from agent_ls.runtime.registry import Registry
@@ -128,7 +131,7 @@ async def composed(
     try:
         async with Supervisor() as supervisor:
             workspaces = Workspaces(settings, environ)
-            opened = open_files(_spool(environ))
+            opened, cards = open_files(_spool(environ)), CardFiles(str(state_dir / "cards"))
             services = _services(
                 settings, environ, ledger=ledger, supervisor=supervisor, providers=providers, workspaces=workspaces,
                 boot_id=boot_id, clock=clock, opened=opened,
@@ -141,6 +144,7 @@ async def composed(
             reloader, janitor = Reloader(settings, read, clock), Janitor(registry)
             reloader.users = [providers.use, workspaces.use, partial(_limit, services)]
             parts = {"config": reloader.status, "janitor": janitor.status}
+            exchange = _exchange(registry, settings, state_dir, drop_cards=cards.drop, gone=inbox.deleted)
             desk = Desk(
                 registry=registry,
                 services=services,
@@ -155,13 +159,31 @@ async def composed(
                 workspace_rules=workspaces.workspace_rules,
                 status=Reporter(registry, inbox, clock, parts=parts).status,
                 remember_environment=workspaces.remember_environment,
-                keep_card=CardFiles(str(state_dir / "cards")).keep,
+                keep_card=cards.keep,
+                exchange=exchange,
             )
             _begin(supervisor, {"feed": services.feed.pump, "ledger": keep, "warm-up": providers.warm_up})
             yield Daemon(desk, handlers(desk), inbox, reloader, janitor)
     finally:
         await providers.close()
         await ledger.close()
+
+
+def _exchange(
+    registry: Registry,
+    settings: Settings,
+    state_dir: Path,
+    *,
+    drop_cards: Callable[[Iterable[int]], Awaitable[None]],
+    gone: Callable[[str], None],
+) -> Exchange:
+    exports = ExportFiles(str(state_dir / "exports"))
+    keep_days = settings.ledger.keep_days
+    return Exchange(
+        housekeeper=Housekeeper(registry, keep_days=keep_days, drop_cards=drop_cards, gone=gone),
+        spill=exports,
+        open_export=lambda path: open_file(path, exports.folder),
+    )
 
 
 def _services(

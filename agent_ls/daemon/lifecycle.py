@@ -144,6 +144,7 @@ async def _serve(
             tasks.start_soon(listener.serve, serve, services.clock.sleep)
             tasks.start_soon(returning.give_time, services.clock.sleep)
             services.supervisor.start("janitor", daemon.janitor.watch)
+            services.supervisor.start("housekeeping", daemon.desk.exchange.housekeeper.watch)
             ready()
             await services.drain.asked.wait()
             await daemon.come_to_rest()

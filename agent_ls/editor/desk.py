@@ -11,11 +11,15 @@ from typing import Any, Protocol
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Refusal
 from agent_ls.core.rules import Rule
+from agent_ls.editor.commands import Commands
 from agent_ls.editor.documents import Documents, Overlay
 from agent_ls.editor.inbox import Inbox
+from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface.board import Board
+from agent_ls.ports.exports import ExportFile, Spill
 from agent_ls.ports.files import Files
 from agent_ls.ports.provider import Failure
+from agent_ls.runtime.housekeeping import Housekeeper
 from agent_ls.runtime.registry import Registry
 from agent_ls.runtime.services import Services
 
@@ -48,6 +52,18 @@ class Catalog(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """Conversations that come and go as a whole.
+
+    `spill` writes out what is too long for an answer, `open_export` opens what was written out (it blocks).
+    """
+
+    housekeeper: Housekeeper
+    spill: Spill
+    open_export: Callable[[str], ExportFile | Refusal]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Desk:
     """`person` is who answers; `status` the daemon's part of `agent/status`; `environments` by workspace root.
 
@@ -57,6 +73,8 @@ class Desk:
 
     registry: Registry
     services: Services
+    commands: Commands
+    reading: Reading
     catalog: Catalog
     inbox: Inbox
     files: Files
@@ -68,4 +86,6 @@ class Desk:
     workspace_rules: Callable[[str], Sequence[Rule]]
     status: Callable[[], Awaitable[dict[str, Any]]]
     remember_environment: Callable[[str, Mapping[str, str]], None]
+    follow: Callable[[str, int], None]
     keep_card: Callable[[str, str], Awaitable[str]]
+    exchange: Exchange

@@ -17,7 +17,7 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact
 from agent_ls.core.projection import ConversationState
 from agent_ls.ports.ledger import LedgerError
-from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.actor import Actor, Decide
 from agent_ls.runtime.driver import Driver
 from agent_ls.runtime.patience import Fenced
 from agent_ls.runtime.recovery import take_over
@@ -52,10 +52,14 @@ class Registry:
         """`{conversation, seq}`; the id follows from the command id."""
         if wanted.mode is Mode.AUTO and not may_auto:
             return auto_refused()
-        actor = await self._locked(wanted.id, fresh=True)
+        return await self.begin(command_id, wanted.id, partial(_create, wanted=wanted))
+
+    async def begin(self, command_id: str, conversation_id: str, decide: Decide) -> dict[str, Any] | Refusal:
+        """A conversation that may not be there yet; `decide` says what it begins with."""
+        actor = await self._locked(conversation_id, fresh=True)
         if isinstance(actor, Refusal):
             return actor
-        made = await actor.command(command_id, partial(_create, wanted=wanted))
+        made = await actor.command(command_id, decide)
         if not actor.state.exists:
             self.forget(actor.id)
         return made

@@ -155,6 +155,12 @@ _CONVERSATIONS: Final = (
         result=results.Exported,
     ),
     _request(
+        "conversation/import",
+        "A conversation from a file of events, whatever of it can be read; nothing of it is run.",
+        params=models.ImportConversation,
+        result=results.ImportedView,
+    ),
+    _request(
         "conversation/delete",
         "Removes it for good; ask the person first.",
         params=models.DeleteConversation,

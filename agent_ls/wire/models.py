@@ -192,6 +192,13 @@ class ExportConversation(OfConversation):
     format: Literal["markdown", "jsonl"] = "markdown"
 
 
+class ImportConversation(Command):
+    """`path` of a file on the daemon's machine, absolute; `workspace` where the file names none."""
+
+    path: Uri
+    workspace: Uri | None = None
+
+
 class DeleteConversation(Command):
     conversation_id: Id
 

@@ -98,10 +98,30 @@ class ItemPage(TypedDict):
 
 
 class Exported(TypedDict):
-    """`text`, or the path of a file that holds it when it is long."""
+    """`text`, or the path of a file that holds it when it is long: whoever asked removes it."""
 
     text: NotRequired[str]
     path: NotRequired[str]
+
+
+class GapView(TypedDict):
+    """Something of a file that was not taken over."""
+
+    line: int
+    what: str
+
+
+class ImportedView(TypedDict):
+    """`existed`: the file had been imported before, nothing was added. `gaps` are the first of `gapCount`."""
+
+    conversation: ConversationView
+    seq: int
+    events: int
+    blobs: int
+    interrupted: int
+    existed: bool
+    gaps: list[GapView]
+    gapCount: int
 
 
 class Sequenced(TypedDict):

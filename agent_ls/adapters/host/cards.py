@@ -6,6 +6,7 @@ one text, so a window that has it open never shows something else than what was 
 
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from anyio import to_thread
@@ -19,6 +20,15 @@ class CardFiles:
     async def keep(self, name: str, text: str) -> str:
         """The URI of the file."""
         return await to_thread.run_sync(self._keep, name, text)
+
+    async def drop(self, numbers: Iterable[int]) -> None:
+        """Those of requests that are gone."""
+        await to_thread.run_sync(self._drop, tuple(numbers))
+
+    def _drop(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            for path in self._folder.glob(f"{number}-*.md"):
+                path.unlink(missing_ok=True)
 
     def _keep(self, name: str, text: str) -> str:
         self._folder.mkdir(mode=0o700, exist_ok=True)

@@ -10,10 +10,14 @@ the end of its line.
 
 import base64
 import binascii
+import errno
 import json
 import mmap
 import os
 import re
+import shutil
+import stat
+import tempfile
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Final
@@ -22,6 +26,7 @@ from agent_ls.adapters.ledger import codec
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ENTITIES, EventKind
 from agent_ls.core.imported import LARGEST, Blob, Found, Gap, Record, Strange
+from agent_ls.wire import blobs
 
 BLOB_KIND: Final = "blob"
 _BEGINS: Final = re.compile(rb'\{\s*"(seq|kind|at|fact|entity|digest)"\s*:')
@@ -35,9 +40,10 @@ _NOISE: Final = b"\0 \t\r\n\xef\xbb\xbf"
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
-def open_file(path: str) -> "JsonLines | Refusal":
+def open_file(path: str, folder: str) -> "JsonLines | Refusal":
+    """`folder` is where a copy may be kept meanwhile. Blocks."""
     try:
-        return JsonLines(path)
+        return JsonLines(path, folder)
     except OSError as error:
         message = f"{path} cannot be read ({error.strerror or error})."
         return Refusal(
@@ -46,14 +52,21 @@ def open_file(path: str) -> "JsonLines | Refusal":
 
 
 class JsonLines:
-    """Implements ports.exports.ExportFile. The file is mapped, not loaded: memory holds one record at a time."""
+    """Implements ports.exports.ExportFile. Memory holds one record at a time.
 
-    def __init__(self, path: str) -> None:
-        with open(path, "rb") as file:
-            if not os.path.isfile(path):
-                raise OSError(0, "it is no file")
-            empty = os.fstat(file.fileno()).st_size == 0
-            self._data: mmap.mmap | bytes = b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    What is read is a copy without a name: a mapped file that somebody cuts short meanwhile would kill the daemon.
+    """
+
+    def __init__(self, path: str, folder: str | None = None) -> None:
+        # A pipe without a writer must not keep anybody waiting.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError(errno.EINVAL, "it is not a file")
+            with tempfile.TemporaryFile(dir=folder) as copy:
+                shutil.copyfileobj(file, copy)
+                copy.flush()
+                empty = copy.tell() == 0
+                self._data: mmap.mmap | bytes = b"" if empty else mmap.mmap(copy.fileno(), 0, access=mmap.ACCESS_READ)
 
     def close(self) -> None:
         if isinstance(self._data, mmap.mmap):
@@ -149,14 +162,14 @@ def _event(raw: dict[str, Any], entity: dict[str, Any], *, seq: int, kind: str, 
     fact = raw.get("fact")
     last = raw.get("last")
     last = last if type(last) is int and 0 < last < LARGEST else None
-    encoded = json.dumps(entity, ensure_ascii=False).encode("utf-8", "replace")
+    encoded = json.dumps(entity, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     if kind in ENTITIES:
         try:
             decoded = codec.decode(kind, encoded)
         except codec.Unreadable:
             return _strange(entity, seq=seq, at=at, kind=kind, line=line, last=last)
         named = fact if isinstance(fact, str) and _WORD.fullmatch(fact) else "updated"
-        return Found(line, seq, at, named, decoded, last)
+        return Found(line, seq, at, named, decoded, last, frozenset(blobs.named(encoded)))
     return _strange(entity, seq=seq, at=at, kind=kind, line=line, last=last)
 
 

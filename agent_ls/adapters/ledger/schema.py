@@ -112,11 +112,12 @@ def refuse_newer(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> No
 
 def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Brings the file to the newest schema; may be killed anywhere and run again."""
+    is_new = version_of(connection) == 0
     for migration in migrations:
         found = version_of(connection)
         if found >= migration.version:
             continue
-        if found:
+        if not is_new:
             _back_up(connection, path.with_name(f"{path.name}.schema{found}.backup"))
         _run(connection, migration)
 

@@ -74,6 +74,7 @@ def write_new(path: str, exported: Json) -> None:
     if text is None:
         with open(exported["path"], encoding="utf-8") as file:
             text = file.read()
+        os.unlink(exported["path"])
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
 

@@ -10,7 +10,7 @@ from agent_ls.core.errors import Code, Refusal, Refused
 from agent_ls.editor import features
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
-from agent_ls.editor.handlers import conversation, daemon, document, message, provider, request, rules
+from agent_ls.editor.handlers import conversation, daemon, document, exchange, message, provider, request, rules
 from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import LedgerError
 from agent_ls.wire.methods import METHODS, Direction, Method, unsupported
@@ -19,6 +19,7 @@ Handle = Callable[[Desk, Window, Any], Awaitable[dict[str, Any] | Refusal]]
 
 HANDLERS: Final[Mapping[str, Handle]] = {
     **conversation.HANDLERS,
+    **exchange.HANDLERS,
     **message.HANDLERS,
     **request.HANDLERS,
     **rules.HANDLERS,
