@@ -297,7 +297,7 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         ("tests/protocol/test_large.py",),
     ),
     "dispatch.steer": Requirement(
-        "A steer joins the run at its next step, after results, is never lost, and the sender is told what became of it.",
+        "A steer joins the run at its next step, after results, is never lost, and its sender is told what came of it.",
         ("tests/protocol/test_steer.py", "tests/unit/core/test_steer.py"),
     ),
     "durable.one-contract": Requirement(
@@ -328,14 +328,14 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         ("tests/contract/ledger/test_postgres_schema.py",),
     ),
     "durable.simulation": Requirement(
-        "In thousands of seeded histories of one to three daemons, with a crash, a stall past the lease, a lost answer or "
-        "a clock set back at any await, the invariants hold after every commit: nothing acknowledged is lost or answered "
-        "twice, no command runs twice unasked, a daemon that was taken over writes nothing, and all of it comes to rest.",
+        "In thousands of seeded histories of several daemons, with a crash, a stall past the lease, a lost answer or a "
+        "clock set back at any await: nothing acknowledged is lost or answered twice, no command runs twice unasked, "
+        "a daemon that was taken over writes nothing, the invariants hold after every commit, and all comes to rest.",
         ("tests/simulation/test_histories.py", "tests/simulation/test_replay.py"),
     ),
     "durable.void-view": Requirement(
-        "A daemon whose view of a conversation is void ends its work there, forgets what it knew and looks whose it is; "
-        "a ledger that is away for a moment delays a run and ends none.",
+        "A daemon whose view of a conversation is void ends its work there, forgets it and looks whose it is; a ledger "
+        "that is away for a moment delays a run and ends none.",
         ("tests/unit/runtime/test_fenced.py",),
     ),
 }
