@@ -129,7 +129,7 @@ def _status() -> Json | None:
 
 def _described(status: Json) -> list[str]:
     style = style_of(sys.stdout)
-    rows = [("daemon", f"pid {status['pid']}, version {status['version']}, up {_duration(status['uptimeS'])}")]
+    rows = [("daemon", f"pid {status['pid']}, version {status['version']}, up {duration(status['uptimeS'])}")]
     rows.append(("connections", f"{(status.get('connections') or {}).get('count', 1)} with this one"))
     for name in ("runs", "requests", "effects"):
         if status.get(name) is not None:
@@ -188,7 +188,7 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     minutes, hours = int(seconds // 60), int(seconds // 3600)
     if hours:
         return f"{hours} h {minutes % 60} min"

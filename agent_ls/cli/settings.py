@@ -7,13 +7,19 @@ import argparse
 import json
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from agent_ls.cli.client import Client
+from agent_ls.cli.cells import wrap
+from agent_ls.cli.client import Client, ClientError
+from agent_ls.cli.daemon import duration
 from agent_ls.cli.places import path_uri, short_path, uri_path
-from agent_ls.cli.terminal import complain, put, put_json, style_of, table
+from agent_ls.cli.replace import holder_pid
+from agent_ls.cli.terminal import columns_of, complain, put, put_json, style_of, table
 from agent_ls.cli.usage import Verbs
 from agent_ls.core.display import one_line
+
+if TYPE_CHECKING:
+    from agent_ls.config.running import Running
 
 Json = dict[str, Any]
 
@@ -79,12 +85,41 @@ def run_models(options: argparse.Namespace) -> int:
 def run_doctor(options: argparse.Namespace) -> int:
     from agent_ls.daemon.doctor import examine
 
-    report = examine()
+    report = examine(running=_running())
     if options.json:
         put_json(report.as_data())
     else:
-        put(report.text())
+        columns = columns_of(sys.stdout)
+        for line in report.text().split("\n"):
+            put("\n".join([line] if columns is None else wrap(line, columns, "      ")))
     return 0 if report.healthy else 1
+
+
+def _running() -> "Running | str | None":
+    """What the daemon says of itself, or why it says nothing; None where there is none. Starts none."""
+    from agent_ls.config.running import Running
+
+    try:
+        with Client.connect(start=False) as client:
+            status: Json = client.call("agent/status")
+            providers: list[Json] = client.call("agent/provider/list", {})["providers"]
+    except ClientError as error:
+        there = error.code != "no_daemon" or holder_pid() is not None
+        return f"{error.message} {error.hint}".strip() if there else None
+    held: Json = status.get("config") or {}
+    return Running(
+        pid=status["pid"],
+        version=status["version"],
+        since=f"{duration(status['uptimeS'])} ago",
+        model=held.get("model"),
+        providers=tuple(_provider(each) for each in providers),
+        print=str(held.get("print") or ""),
+    )
+
+
+def _provider(held: Json) -> str:
+    told = held["id"] + (f" (model {held['model']})" if held.get("model") and held["id"] != "demo" else "")
+    return one_line(told if held.get("available") else f"{told}: not ready", 120)
 
 
 def _explain(options: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """What `agent-ls doctor` says: where things are, what was found, what is missing, what to do next.
 
 Owns the findings and their words. Does not own asking the machine (daemon.doctor hands in facts); it shows names of
-keys, never keys. Works without a daemon and writes nothing.
+keys, never keys. Works without a daemon (what one says comes in as a fact) and writes nothing.
 """
 
 import os
@@ -11,8 +11,9 @@ from enum import StrEnum
 from typing import Any, Final
 
 from agent_ls import paths
-from agent_ls.config.origin import describe
+from agent_ls.config.origin import Origin, UserFile, describe
 from agent_ls.config.providers import LOCAL, Provider
+from agent_ls.config.running import RESTART, Running, difference, model_of, told
 from agent_ls.config.secret import CommandKey, EnvironmentKey, KeyringKey, mask, without_login
 from agent_ls.config.settings import SECTIONS, Settings
 from agent_ls.core.errors import Refusal
@@ -39,7 +40,8 @@ class Line:
 class Facts:
     """What was asked of the machine. `network`: type of the network file system that holds the state directory;
     `silent`: local base URLs where nothing listens; `ledger`: what its server says, where the ledger has one;
-    `refused`: why settings could not be made (ConfigError)."""
+    `refused`: why settings could not be made (ConfigError); `running`: the daemon that is there, or why it does not
+    say; `fresh`: the settings of one that is started now."""
 
     version: str
     python: str
@@ -48,12 +50,17 @@ class Facts:
     silent: frozenset[str] = frozenset()
     ledger: str | Refusal | None = None
     refused: str | None = None
+    running: Running | str | None = None
+    fresh: Settings | None = None
 
 
 @dataclass(frozen=True)
 class Report:
+    """`model`: what a message of now would be answered by, in the daemon that is there or in the next one."""
+
     lines: tuple[Line, ...]
     next_step: str | None
+    model: str | None = None
 
     @property
     def healthy(self) -> bool:
@@ -63,11 +70,13 @@ class Report:
         return "\n".join(_rendered(self))
 
     def as_data(self) -> dict[str, Any]:
-        return {"healthy": self.healthy, "lines": [asdict(line) for line in self.lines], "nextStep": self.next_step}
+        lines = [asdict(line) for line in self.lines]
+        return {"healthy": self.healthy, "model": self.model, "lines": lines, "nextStep": self.next_step}
 
 
 def report(settings: Settings, facts: Facts, environ: Mapping[str, str] = os.environ) -> Report:
     ready = settings.usable()
+    running = facts.running if isinstance(facts.running, Running) else None
     lines = (
         Line("agent-ls", "version", facts.version),
         Line("agent-ls", "python", facts.python),
@@ -75,12 +84,33 @@ def report(settings: Settings, facts: Facts, environ: Mapping[str, str] = os.env
         *_places(settings, facts, environ),
         *_configuration(settings, facts),
         *_providers(settings, facts.silent),
-        _default(settings, ready),
+        _default(settings, ready, served=running is not None and running.model is not None),
+        *_daemon(facts),
         *_values(settings),
     )
+    model = running.model if running else model_of(facts.fresh or settings)
     if facts.refused is not None:
-        return Report(lines, "Correct the file; the daemon does not start before that.")
-    return Report(lines, (ready.hint or None) if isinstance(ready, Refusal) else None)
+        return Report(lines, "Correct the file; the daemon does not start before that.", model)
+    return Report(lines, _next(ready, lines, model=model), model)
+
+
+def _next(ready: Provider | Refusal, lines: tuple[Line, ...], *, model: str | None) -> str | None:
+    if any(line.part == "daemon" and RESTART in line.text for line in lines):
+        return "Run `agent-ls restart`: what runs goes on in the new daemon."
+    return (ready.hint or None) if isinstance(ready, Refusal) and model is None else None
+
+
+def _daemon(facts: Facts) -> Iterator[Line]:
+    match facts.running:
+        case None:
+            yield Line("daemon", "running", "no; the first client starts one")
+        case str(why):
+            yield Line("daemon", "running", why, Level.WARNING)
+        case Running() as running:
+            for name, text in told(running):
+                yield Line("daemon", name, text, Level.OK if name == "running" else Level.INFO)
+            if facts.fresh is not None and (said := difference(running, facts.fresh)):
+                yield Line("daemon", "differs", said, Level.WARNING)
 
 
 def _places(settings: Settings, facts: Facts, environ: Mapping[str, str]) -> Iterator[Line]:
@@ -110,9 +140,10 @@ def _configuration(settings: Settings, facts: Facts) -> Iterator[Line]:
     for sentence in dict.fromkeys((facts.refused, settings.problem)):
         if sentence is not None:
             yield Line("configuration", "refused", sentence, Level.PROBLEM)
+    name = os.path.basename(settings.path)
     for warning in settings.warnings:
         if warning not in (settings.problem or ""):
-            yield Line("configuration", "warning", warning, Level.WARNING)
+            yield Line("configuration", "warning", warning.replace(settings.path, name), Level.WARNING)
 
 
 def _providers(settings: Settings, silent: frozenset[str]) -> Iterator[Line]:
@@ -130,7 +161,7 @@ def _described(provider: Provider) -> str:
     parts = [provider.kind, provider.base_url, f"model {provider.model}" if provider.model else None, _key(provider)]
     if provider.kind == "demo":
         parts = ["offline, scripted, no key; used only where it is named"]
-    parts.append(f"from {describe(provider.origin)}" if provider.kind != "demo" else None)
+    parts.append(f"from {_origin(provider.origin)}" if provider.kind != "demo" else None)
     said = ", ".join(part for part in parts if part)
     return said if provider.problem is None else f"{said}. Not ready: {provider.problem}"
 
@@ -148,23 +179,30 @@ def _key(provider: Provider) -> str | None:
             return "no key" if provider.is_local else None
 
 
-def _default(settings: Settings, ready: Provider | Refusal) -> Line:
+def _default(settings: Settings, ready: Provider | Refusal, *, served: bool) -> Line:
+    """`served`: the daemon that is there has one all the same."""
     if isinstance(ready, Refusal):
-        return Line("new conversations", "provider", ready.message, Level.PROBLEM)
+        level = Level.WARNING if served and settings.problem is None else Level.PROBLEM
+        return Line("new conversations", "provider", ready.message, level)
     model_origin = settings.origins.get(f"providers.{ready.name}.model", ready.origin)
-    said = f"{ready.name} ({describe(settings.origin('provider'))}), model {ready.model} ({describe(model_origin)})"
+    said = f"{ready.name} ({_origin(settings.origin('provider'))}), model {ready.model} ({_origin(model_origin)})"
     return Line("new conversations", "provider", said, Level.OK)
 
 
 def _values(settings: Settings) -> Iterator[Line]:
-    yield Line("settings", "mode", _shown(settings.mode, describe(settings.origin("mode"))))
+    yield Line("settings", "mode", _shown(settings.mode, _origin(settings.origin("mode"))))
     for section in SECTIONS:
         values = getattr(settings, section)
         for each in fields(values):
             key = f"{section}.{each.name}"
             value = getattr(values, each.name)
             shown = without_login(value) if key == "ledger.url" else value
-            yield Line("settings", key, _shown(shown, describe(settings.origin(key))))
+            yield Line("settings", key, _shown(shown, _origin(settings.origin(key))))
+
+
+def _origin(origin: Origin) -> str:
+    """The path of the file stands under `places`, once."""
+    return os.path.basename(origin.path) if isinstance(origin, UserFile) else describe(origin)
 
 
 def _shown(value: object, origin: str) -> str:

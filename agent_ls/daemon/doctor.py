@@ -1,6 +1,7 @@
 """Puts `agent-ls doctor` together: settings, local servers, facts of the machine.
 
-Owns which adapters are asked. Does not own the findings (config.doctor). Needs no running daemon.
+Owns which adapters are asked. Does not own the findings (config.doctor) nor asking a daemon (cli), and needs
+none.
 """
 
 import os
@@ -15,6 +16,7 @@ from agent_ls.adapters.host.machine import sqlite_version
 from agent_ls.adapters.host.probe import listening, local_models
 from agent_ls.config.doctor import Facts, Report, report
 from agent_ls.config.load import load
+from agent_ls.config.running import Running
 from agent_ls.config.settings import ConfigError, Settings
 from agent_ls.core.errors import Refusal
 from agent_ls.daemon.ledgers import require_driver
@@ -22,10 +24,13 @@ from agent_ls.ports.ledger import LedgerError
 from agent_ls.version import __version__
 
 
-def examine(environ: Mapping[str, str] = os.environ) -> Report:
-    refused = None
+def examine(environ: Mapping[str, str] = os.environ, *, running: Running | str | None = None) -> Report:
+    """`running`: the daemon that is there, as it says of itself."""
+    refused, fresh = None, None
     try:
         settings = load(environ, probe=local_models, probe_always=True)
+        # Local servers are looked for in any case here, by a daemon only where nothing else is ready.
+        fresh = load(environ, probe=local_models)
     except ConfigError as error:
         refused = str(error)
         settings = Settings(path=paths.config_path(environ), problem=refused)
@@ -38,6 +43,8 @@ def examine(environ: Mapping[str, str] = os.environ) -> Report:
         silent=frozenset(local) - listening(local),
         ledger=_ledger(settings.ledger.url),
         refused=refused,
+        running=running,
+        fresh=fresh,
     )
     return report(settings, facts, environ)
 

@@ -15,6 +15,7 @@ import anyio
 from anyio import to_thread
 
 from agent_ls.config.load import NOTHING_RUNS
+from agent_ls.config.running import fingerprint, model_of
 from agent_ls.config.settings import ConfigError, Settings
 from agent_ls.ports.host import Clock
 
@@ -48,8 +49,15 @@ class Reloader:
                 log.error("the configuration could not be read again, the one of before stays: %s", found)
 
     def status(self) -> dict[str, Any]:
-        """What `agent-ls status` shows: since when it holds, and why a newer one does not."""
-        return {"path": self.settings.path, "since": self._since, "error": self._error}
+        """What `agent-ls status` shows: since when it holds, why a newer one does not, and what `doctor` compares."""
+        held = self.settings
+        return {
+            "path": held.path,
+            "since": self._since,
+            "error": self._error,
+            "model": model_of(held),
+            "print": fingerprint(held),
+        }
 
     def _tried(self) -> Settings | str:
         try:

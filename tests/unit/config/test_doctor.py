@@ -7,6 +7,7 @@ import pytest
 
 from agent_ls.config.doctor import Facts, Level, Line, Report, report
 from agent_ls.config.load import load
+from agent_ls.config.running import Running, fingerprint
 from agent_ls.config.settings import Settings
 from agent_ls.core.errors import Code, Refusal
 
@@ -77,7 +78,7 @@ def test_a_missing_key_is_named(home: Home) -> None:
 
 def test_each_setting_has_its_origin(home: Home) -> None:
     values = {line.name: line.text for line in lines(home.report("[http]\nidle_timeout_s = 7"), "settings")}
-    assert values["http.idle_timeout_s"] == f"7 ({home.file}, http.idle_timeout_s)"
+    assert values["http.idle_timeout_s"] == "7 (config.toml)"
     assert values["http.connect_timeout_s"] == "10 (default)"
     assert values["permissions.deny"] == "none (default)"
     assert values["mode"] == "ask (default)"
@@ -123,9 +124,81 @@ def test_the_server_of_the_ledger_is_shown_without_who_logs_in_there(home: Home)
     )
     assert Line("places", "ledger", said, Level.OK) in shown.lines
     values = {line.name: line.text for line in lines(shown, "settings")}
-    assert values["ledger.url"] == f"postgresql://db.example/agent ({home.file}, ledger.url)"
+    assert values["ledger.url"] == "postgresql://db.example/agent (config.toml)"
 
 
 def test_a_ledger_that_cannot_be_reached_is_a_problem_with_its_way_out(home: Home) -> None:
     shown = home.report("", replace(FACTS, ledger=Refusal(Code.LEDGER_UNAVAILABLE, "It is away.", "Start it.")))
     assert Line("places", "ledger", "It is away. Start it.", Level.PROBLEM) in shown.lines
+
+
+def _running(model: str | None, print: str = "") -> Running:
+    return Running(pid=7, version="1.2.3", since="3 min ago", model=model, providers=("demo",), print=print)
+
+
+OPENAI = "openai, model gpt-5"
+KEY = {"OPENAI_API_KEY": "k"}
+
+
+@pytest.mark.parametrize(
+    ("has", "found", "said", "step"),
+    [
+        (
+            None, KEY,
+            f"was started before this: it has no model, not {OPENAI}; `agent-ls restart` takes it over",
+            "Run `agent-ls restart`: what runs goes on in the new daemon.",
+        ),
+        (
+            "x, model y", KEY,
+            f"was started before this: it has x, model y, not {OPENAI}; `agent-ls restart` takes it over",
+            "Run `agent-ls restart`: what runs goes on in the new daemon.",
+        ),
+        (
+            OPENAI, {},
+            f"has {OPENAI}, which was not found from here: it was started with another environment. "
+            "It goes on with that as long as it is not restarted from here",
+            None,
+        ),
+        (OPENAI, KEY, None, None),
+    ],
+)  # fmt: skip
+def test_a_daemon_that_was_started_before_what_is_found_now_is_said_so(
+    home: Home, has: str | None, found: dict[str, str], said: str | None, step: str | None
+) -> None:
+    home.file.write_text("")
+    fresh = load({**home.environ, **found})
+    shown = home.report(facts=replace(FACTS, running=_running(has), fresh=fresh), **found)
+    assert lines(shown, "daemon") == [
+        Line("daemon", "running", "pid 7, version 1.2.3, started 3 min ago", Level.OK),
+        Line("daemon", "providers", "demo"),
+        Line("daemon", "new conversations", has or "no model is ready"),
+        *([Line("daemon", "differs", f"the daemon (pid 7, started 3 min ago) {said}", Level.WARNING)] if said else []),
+    ]
+    assert (shown.healthy, shown.next_step, shown.model) == (True, step, has)
+
+
+def test_other_settings_of_the_same_model_are_said_too(home: Home) -> None:
+    before = load({**home.environ, **KEY})
+    home.file.write_text('[http]\nidle_timeout_s = 7\n[providers.openai]\nheaders = {x = "secret"}')
+    fresh = load({**home.environ, **KEY})
+    running = _running(OPENAI, fingerprint(before))
+    shown = report(fresh, replace(FACTS, running=running, fresh=fresh), {**home.environ, **KEY})
+    assert lines(shown, "daemon")[-1].text.endswith("was started before this and holds other settings; "
+                                                    "`agent-ls restart` takes it over")  # fmt: skip
+    running = replace(running, print=fingerprint(fresh))
+    assert (
+        lines(report(fresh, replace(FACTS, running=running, fresh=fresh), home.environ), "daemon")[-1].level
+        is Level.INFO
+    )
+
+
+def test_a_daemon_that_does_not_answer_is_told_of(home: Home) -> None:
+    assert lines(home.report(facts=replace(FACTS, running="It is stuck.")), "daemon") == [
+        Line("daemon", "running", "It is stuck.", Level.WARNING)
+    ]
+    assert lines(home.report(), "daemon") == [Line("daemon", "running", "no; the first client starts one")]
+
+
+def test_the_path_of_the_file_stands_there_once(home: Home) -> None:
+    shown = home.report('provider = "nope"\n[http]\nidle_timeout_s = 7', OPENAI_API_KEY="k")
+    assert shown.text().count(str(home.file)) == 2  # under places, and as the variable that names it
