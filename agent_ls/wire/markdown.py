@@ -1,9 +1,12 @@
 """A conversation as a Markdown text, for `agent-ls export` and whoever reads it later.
 
-Owns headings, fences and what is folded away. Pure: items in, lines out. Does not own paging (the handler feeds pages).
+Owns who speaks (a heading where that changes), fences and what is folded away. Pure: items in, lines out. Does not own
+paging (the handler feeds pages).
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from urllib.parse import unquote
 
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.items import (
@@ -23,16 +26,48 @@ from agent_ls.core.items import (
 from agent_ls.core.questions import in_words
 
 OUTPUT_LIMIT = 20_000
+YOU = "You"
 
 
 def markdown(conversation: Conversation, items: Iterable[Item]) -> Iterator[str]:
     """Piece by piece, each ending in a newline, so that a long conversation never stands in memory at once."""
-    yield f"# {_line(conversation.title) or 'Conversation'}\n\n"
+    found = _as_said(items)
+    first = next(found, None)
+    yield f"# {_title(conversation, first)}\n\n"
     yield f"{conversation.workspace} · {conversation.provider}/{conversation.model} · {conversation.created_at}\n"
-    for item in _as_said(items):
+    speaker = ""
+    for item in chain([first] if first else [], found):
         text = _item(item)
-        if text:
-            yield f"\n{text.rstrip()}\n"
+        if not text:
+            continue
+        if heading := _speaker(item, conversation):
+            # Each message of the person is one; what the model says and does until the next one is another.
+            if heading != speaker or heading == YOU:
+                yield f"\n## {heading}\n"
+            speaker = heading
+        yield f"\n{text.rstrip()}\n"
+
+
+def _title(conversation: Conversation, first: Item | None) -> str:
+    """A title that is no more than the first message would say it twice."""
+    title = _line(conversation.title)
+    message = first.payload if first is not None else None
+    said = _line(" ".join(each.text or "" for each in message.content)) if isinstance(message, UserMessage) else ""
+    if title and not said.startswith(title.rstrip("…").rstrip()):
+        return title
+    folder = conversation.workspace.rstrip("/").rpartition("/")[2]
+    return f"Conversation in {_line(unquote(folder)) or conversation.workspace}"
+
+
+def _speaker(item: Item, conversation: Conversation) -> str:
+    """Empty for what nobody says: notices, stops, answers."""
+    match item.payload:
+        case UserMessage():
+            return YOU
+        case AssistantMessage() | Reasoning() | Call() | TodoList():
+            return _line(conversation.model) or "Agent"
+        case _:
+            return ""
 
 
 def _as_said(items: Iterable[Item]) -> Iterator[Item]:
@@ -53,7 +88,7 @@ def _as_said(items: Iterable[Item]) -> Iterator[Item]:
 def _item(item: Item) -> str:
     match item.payload:
         case UserMessage(content=content):
-            return "## " + _heading(content) + "\n\n" + "\n\n".join(_block(block) for block in content)
+            return "\n\n".join(_block(block) for block in content)
         case AssistantMessage(text=text):
             return text
         case Reasoning(text=text):
@@ -89,12 +124,6 @@ def _call(call: Call) -> str:
             words += f" (decided by {_line(call.decided_by)})"
         parts.append(_folded(words, call.result.output) if call.result.output.strip() else f"*{words}*")
     return "\n\n".join(parts)
-
-
-def _heading(content: Iterable[Block]) -> str:
-    text = next((block.text for block in content if block.text and block.text.strip()), "Message")
-    line = _line(text.strip().split("\n")[0])
-    return line if len(line) <= 80 else line[:79].rstrip() + "…"
 
 
 def _block(block: Block) -> str:
