@@ -110,6 +110,7 @@ def test_every_command_that_changes_needs_an_id() -> None:
     assert changing == {
         "agent/conversation/create",
         "agent/conversation/update",
+        "agent/conversation/import",
         "agent/conversation/delete",
         "agent/message/send",
         "agent/queue/update",
@@ -121,7 +122,7 @@ def test_every_command_that_changes_needs_an_id() -> None:
 def test_every_entry_is_complete() -> None:
     tables = (METHODS, CLIENT_NOTIFICATIONS, NOTIFICATIONS, SERVER_REQUESTS)
     entries = [(name, method) for table in tables for name, method in table.items()]
-    assert len(entries) == 54
+    assert len(entries) == 55
     assert [name for name, method in entries if name != method.name or not method.summary.endswith(".")] == []
 
 
