@@ -32,13 +32,22 @@ agent-ls connect                      what your editor runs as its language serv
 
 def run(*, yes: bool) -> int:
     began = time.monotonic()
-    with World() as world:
-        try:
-            return _Demo(world, answers_itself=yes or not is_terminal(sys.stdin)).play(began)
-        except ClientError as error:
-            complain(error.message, error.hint)
-            world.tell_log()
-            return 1
+    try:
+        with World() as world:
+            return _played(world, began, answers_itself=yes or not is_terminal(sys.stdin))
+    except KeyboardInterrupt:
+        # Not an error: `make demo` would say so.
+        put("\n\nThe demo ends here. Its daemon and its folder are gone; nothing of yours was touched.")
+        return 0
+
+
+def _played(world: World, began: float, *, answers_itself: bool) -> int:
+    try:
+        return _Demo(world, answers_itself=answers_itself).play(began)
+    except ClientError as error:
+        complain(error.message, error.hint)
+        world.tell_log()
+        return 1
 
 
 class _Demo:

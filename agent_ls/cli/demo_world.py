@@ -41,8 +41,13 @@ class World:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop()
-        shutil.rmtree(self.root, ignore_errors=True)
+        # Whoever presses Ctrl-C once more would leave a daemon and a folder behind.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            self._stop()
+            shutil.rmtree(self.root, ignore_errors=True)
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def connect(self) -> Client:
         return Client.connect(start=True, env=self.env, client="demo")

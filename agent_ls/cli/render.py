@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from agent_ls.cli.places import short_path, uri_path
 from agent_ls.cli.terminal import Style, prose, width
+from agent_ls.core.call import NO_REASON
 from agent_ls.core.display import named, one_line
 
 Json = dict[str, Any]
@@ -69,6 +70,8 @@ def call(held: Json, style: Style, *, shown: bool = False) -> list[str]:
     lines = [f"{style.paint(sign, colour)} {style.bold(call_title(payload))}{_outcome(payload, style)}"]
     if payload.get("tool") in {"ask", "todo"} and result.get("status") == "ok":
         return lines + (_steps(payload.get("input") or {}) if payload["tool"] == "todo" else _answered(result, style))
+    if result.get("status") == "denied" and result.get("output") == NO_REASON:
+        return lines
     if result.get("status") not in {None, "ok"} or held.get("kind") == "command":
         lines += indented(output(str(result.get("output", "")), style))
     elif text:

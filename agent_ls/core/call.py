@@ -12,6 +12,9 @@ from typing import Any, Final
 from agent_ls.core.base import IllegalTransition
 from agent_ls.core.items import Call, CallState, Item, ItemStatus, ResultStatus, ToolResult
 
+NO_REASON: Final = "The person said no and gave no reason. Ask before you try it in another way."
+"""What the model is told of a plain no. A person who said it knows."""
+
 
 class CallFact(StrEnum):
     ASKED = "asked"

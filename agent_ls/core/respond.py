@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from agent_ls.core import questions
-from agent_ls.core.call import CallFact
+from agent_ls.core.call import NO_REASON, CallFact
 from agent_ls.core.draft import Decision as Decided
 from agent_ls.core.draft import Draft
 from agent_ls.core.errors import Code, Refusal
@@ -118,7 +118,7 @@ def _decide_call(draft: Draft, request: Request, answer: Answer) -> None:
         _keep_rule(draft, request, answer)
         return
     reason = (answer.reason or "").strip()
-    output = reason or "The person said no and gave no reason. Ask before you try it in another way."
+    output = reason or NO_REASON
     result = ToolResult(status=ResultStatus.DENIED, output=output)
     draft.move_call(request.item_id, CallFact.DENIED, result=result, **who)
 

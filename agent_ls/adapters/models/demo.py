@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from agent_ls.core.call import NO_REASON
 from agent_ls.core.messages import (
     AssistantTurn,
     CallPart,
@@ -36,6 +37,7 @@ OTHERWISE: Final = (
     " any compatible server in config.toml; then `agent-ls restart`. `agent-ls doctor` shows what was found."
 )
 
+DENIED: Final = "denied: "
 MISSPELT: Final = {
     "helo": "hello", "hllo": "hello", "helllo": "hello", "hlelo": "hello",
     "ehllo": "hello", "wrold": "world", "wrld": "world", "worl": "world", "wolrd": "world", "owrld": "world",
@@ -99,7 +101,7 @@ def answer(messages: Sequence[ModelMessage]) -> _Say:
         text = f"The greeting is misspelt: {old} should be {new}. I propose this edit; it is made when you agree."
         return _Say(text, "edit", {"path": FILE, "edits": [{"old": old, "new": new}]})
     if "edit" in done and done["edit"].is_error:
-        return _Say(f"The edit was not made, so there is nothing to run: {_first_line(done['edit'].text)}")
+        return _Say(_not_done("edit", "made", done["edit"], then=" and there is nothing to run"))
     if "shell" not in done:
         text = "The edit is in the file." if "edit" in done else f"I see nothing misspelt in `{FILE}`."
         return _Say(f"{text} Now I run it, if you allow that too.", "shell", {"command": COMMAND})
@@ -146,12 +148,22 @@ def _spelled(found: re.Match[str]) -> str:
 
 def _ending(result: ResultPart, *, mended_now: bool) -> str:
     if result.is_error:
+        if result.text.startswith(DENIED):
+            return _not_done("command", "run", result)
         return f"The command did not end well: {_first_line(result.text)}"
     what = f"`{FILE}` is mended" if mended_now else f"`{FILE}` is as it was"
     return (
         f"{what}, and `{COMMAND}` says: {_first_line(result.text)}\n\n"
         "That was the story. `agent-ls doctor` shows how to connect a real model."
     )
+
+
+def _not_done(what: str, done: str, result: ResultPart, *, then: str = "") -> str:
+    if not result.text.startswith(DENIED):
+        return f"The {what} was not {done}{then}: {_first_line(result.text)}"
+    reason = result.text.removeprefix(DENIED).strip()
+    why = "." if reason == NO_REASON else f": {_first_line(reason)}"
+    return f"You said no to the {what}, so it was not {done}{then}{why}"
 
 
 def _first_line(text: str) -> str:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from agent_ls.adapters.models.demo import MESSAGE, OTHERWISE, DemoModel, mended
+from agent_ls.core.call import NO_REASON
 from agent_ls.core.items import Block
 from agent_ls.core.messages import (
     AssistantTurn,
@@ -89,7 +90,7 @@ async def test_a_step_that_did_not_work_ends_the_story_with_its_reason(tool: str
     assert [name for name, _ in calls(replies)] == used
     last = replies[-1].parts[0]
     assert isinstance(last, TextPart)
-    assert "denied: not today" in last.text
+    assert "not today" in last.text
 
 
 async def test_a_file_without_a_mistake_is_only_run() -> None:
@@ -125,3 +126,17 @@ async def test_frames_add_up_to_the_reply() -> None:
 )
 def test_a_misspelt_greeting_is_found_in_quotes(text: str, mend: tuple[str, str] | None) -> None:
     assert mended(text) == mend
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "told"),
+    [
+        ("edit", f"denied: {NO_REASON}", "You said no to the edit, so it was not made and there is nothing to run."),
+        ("shell", f"denied: {NO_REASON}", "You said no to the command, so it was not run."),
+        ("shell", "denied: not now", "You said no to the command, so it was not run: not now"),
+        ("shell", "error: exit 1", "The command did not end well: error: exit 1"),
+    ],
+)
+async def test_a_no_of_the_person_is_told_as_one(tool: str, result: str, told: str) -> None:
+    replies = await story({**RESULTS, tool: ResultPart("x", result, is_error=True)})
+    assert replies[-1].parts == (TextPart(told),)
