@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from agent_ls.cli import cards, render
+from agent_ls.cli.flow import Flow
 from agent_ls.cli.outputs import Outputs
-from agent_ls.cli.terminal import columns_of, is_terminal, prose, style_of
+from agent_ls.cli.terminal import columns_of, is_terminal, prose, style_of, wrapped
 
 Json = dict[str, Any]
 _SETTLED = frozenset({"finished", "denied", "not_run"})
@@ -34,6 +35,7 @@ class Screen:
         self._shown: set[str] = set()
         self._cards: dict[str, str] = {}
         self._open_line = False
+        self._flow = Flow()
         # Whether an error stands on it already.
         self.failed = False
         # Where nobody watches, the end of an output with its call is enough.
@@ -86,8 +88,7 @@ class Screen:
 
     def end_line(self) -> None:
         if self._open_line and self._together:
-            print(file=self._answer, flush=True)
-            self._open_line = False
+            self._put("\n")
 
     def _item(self, item: Json) -> None:
         kind, item_id = item["kind"], str(item["id"])
@@ -101,7 +102,8 @@ class Screen:
         elif not (self._run_id and kind in {"user_message", "reasoning"}):
             self._shown.add(item_id)
             self.failed |= kind == "error"
-            lines = render.item(item, self._style)
+            columns = columns_of(self._activity)
+            lines = [row for line in render.item(item, self._style) for row in wrapped(line, columns)]
             self.line(["", *lines] if kind == "user_message" else lines)
 
     def _call(self, item_id: str, item: Json) -> None:
@@ -147,9 +149,13 @@ class Screen:
         self._put("\n" if self._open_line else "")
 
     def _put(self, text: str) -> None:
-        if text:
-            self._answer.write(text)
+        """On a terminal, a word is held back until it is whole."""
+        columns = columns_of(self._answer)
+        shown = text if columns is None else self._flow.feed(text, columns)
+        if shown:
+            self._answer.write(shown)
             self._answer.flush()
+        if text:
             self._open_line = not text.endswith("\n")
 
     def _ours(self, kind: str, entity: Json) -> bool:

@@ -9,12 +9,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from agent_ls.cli.cells import wrap
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.daemon import duration
 from agent_ls.cli.places import path_uri, short_path, uri_path
 from agent_ls.cli.replace import holder_pid
-from agent_ls.cli.terminal import columns_of, complain, put, put_json, style_of, table
+from agent_ls.cli.terminal import columns_of, complain, put, put_json, style_of, table, wrapped
 from agent_ls.cli.usage import Verbs
 from agent_ls.core.display import one_line
 
@@ -91,7 +90,7 @@ def run_doctor(options: argparse.Namespace) -> int:
     else:
         columns = columns_of(sys.stdout)
         for line in report.text().split("\n"):
-            put("\n".join([line] if columns is None else wrap(line, columns, "      ")))
+            put("\n".join(wrapped(line, columns, "      ")))
     return 0 if report.healthy else 1
 
 

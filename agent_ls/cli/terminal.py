@@ -10,6 +10,7 @@ import shutil
 import sys
 from typing import Any, Final, TextIO
 
+from agent_ls.cli.cells import untabbed, wrap
 from agent_ls.core.display import named, one_line
 
 _CODES: Final = {
@@ -83,13 +84,20 @@ def prose(text: str) -> str:
     return shown
 
 
+def wrapped(line: str, columns: int | None, hang: str = "  ") -> list[str]:
+    """A line of words, broken between them; whole where lines have no end."""
+    return [line] if columns is None else wrap(untabbed(line), columns, hang)
+
+
 def put(text: str = "") -> None:
     print(text, flush=True)
 
 
 def aside(text: str = "") -> None:
     """To stderr: beside the data that a script reads from stdout."""
-    print(text, file=sys.stderr, flush=True)
+    columns = columns_of(sys.stderr)
+    rows = [row for line in text.split("\n") for row in wrapped(line, columns)]
+    print("\n".join(rows), file=sys.stderr, flush=True)
 
 
 def put_json(value: Any) -> None:
