@@ -83,6 +83,14 @@ class Actor:
                 done = await self._record(decide)
         return done
 
+    async def confirm(self) -> None:
+        """Asks the ledger whether this daemon may still write here. Raises LedgerError if not."""
+        with anyio.CancelScope(shield=True):
+            async with self._turn:
+                committed = await self._append(Decision(), self._moment(), None)
+        if isinstance(committed, Refusal):
+            raise LedgerError(committed)
+
     async def _record(self, decide: Decide) -> bool:
         at = self._moment()
         decided = decide(self.state, at)

@@ -27,6 +27,8 @@ from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
 
 LAST_WORDS_S: Final = 5.0
+LATE_S: Final = 1.0
+CONFIRMED: Final = 3
 AS_SEEN: Final = frozenset({ToolEffect.READ, ToolEffect.SHELL})
 
 
@@ -138,7 +140,16 @@ class Batch:
                 return None
             return step.move_item(state, item_id, CallFact.STARTED, at=at, **facts)
 
-        return await record_patiently(self._actor, decide, self._services.clock)
+        clock = self._services.clock
+        asked_at = clock.monotonic()
+        started = await record_patiently(self._actor, decide, clock)
+        for _ in range(CONFIRMED):
+            if not started or (now := clock.monotonic()) - asked_at < LATE_S:
+                break
+            # Whoever stood still since the commit may have been taken over: no process is started on an old answer.
+            asked_at = now
+            await patiently(self._actor.confirm, clock)
+        return started
 
     async def _finish(self, item_id: str, result: ToolResult) -> None:
         kept = await patiently(partial(shrink_result, result, self._services.ledger.put_blob), self._services.clock)

@@ -10,9 +10,12 @@ from typing import Any
 import anyio
 import pytest
 
+from agent_ls.core.call import CallFact
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.items import Item
 from agent_ls.core.run import Run, RunStatus
+from agent_ls.ports.ledger import Commit, Committed
 from agent_ls.ports.provider import TextFrame
 from agent_ls.ports.tools import Outcome
 from tests.unit.runtime.house import ID, HandTool, House, Say, full_disk, open_house
@@ -78,6 +81,28 @@ async def test_a_command_that_finds_it_taken_over_ends_what_still_runs_here() ->
         assert refused.code is Code.STALE_EPOCH
         await driver.over()
         assert tool.cancelled == ["one"]
+
+
+async def test_a_call_does_not_begin_on_an_answer_that_came_after_the_lease() -> None:
+    """Suspended while the start was recorded, and taken over meanwhile: the record is there, the right is gone."""
+    tool = HandTool()
+    async with open_house(tool) as house:
+        append = house.ledger.append
+
+        async def slept(commit: Commit) -> Committed | Refusal:
+            committed = await append(commit)
+            if any(isinstance(fact.entity, Item) and fact.name == CallFact.STARTED for fact in commit.facts):
+                house.clock.seconds += 60
+                taken_by_another(house)
+            return committed
+
+        house.ledger.append = slept  # type: ignore[method-assign]
+        house.model.says("", ONE)
+        await house.create()
+        await house.say()
+        driver = house.registry.driver(ID)
+        await driver.over()
+        assert (tool.began, house.registry.live(ID)) == ([], None)
 
 
 async def test_what_happened_unheard_is_read_from_the_ledger_and_the_run_goes_on() -> None:
