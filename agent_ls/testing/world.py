@@ -63,7 +63,7 @@ class World:
         self.fate.on_clock_back = self._clock_back
         self.ground = Ground(
             loop=self.loop, fate=self.fate, store=self.store, log=self.log,
-            judge=self._committed, begins=self.judge.begins, wrong=self.judge.wrong,
+            judge=self._committed, watcher=self.judge, wrong=self.judge.wrong,
         )  # fmt: skip
         self.daemons: dict[str, WorldDaemon] = {}
         self.processes: list[Process] = []

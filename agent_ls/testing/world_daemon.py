@@ -31,7 +31,7 @@ from agent_ls.testing.world_ledger import Judge, WorldLedger
 from agent_ls.testing.world_link import Answer, Command, Link
 from agent_ls.testing.world_loop import Process, WorldLoop, pause
 from agent_ls.testing.world_model import WorldModel
-from agent_ls.testing.world_tools import Begins, EffectLog, world_tools
+from agent_ls.testing.world_tools import EffectLog, Watcher, world_tools
 
 LOOK_S: Final = 2.0
 TAKE_OVER_S: Final = 3.0
@@ -71,7 +71,7 @@ class Ground:
     store: Store
     log: EffectLog
     judge: Judge
-    begins: Begins
+    watcher: Watcher
     wrong: Callable[[str], None]
 
 
@@ -166,7 +166,7 @@ class WorldDaemon:
     def _compose(self, ledger: WorldLedger, supervisor: Supervisor) -> Services:
         ground = self._ground
         model = WorldModel(self.process, ground.fate, ground.wrong)
-        tools = world_tools(self.process, ground.fate, ground.log, begins=ground.begins)
+        tools = world_tools(self.process, ground.fate, ground.log, watcher=ground.watcher)
         return Services(
             ledger=ledger,
             clock=self.clock,

@@ -27,14 +27,6 @@ from agent_ls.testing.world_tools import EffectLog
 
 
 @dataclass
-class Start:
-    """The newest commit that says "started" of a call: by whom, and how often he had stood still by then."""
-
-    process: Process
-    stalls: int
-
-
-@dataclass
 class Judge:
     store: Store
     log: EffectLog
@@ -44,8 +36,9 @@ class Judge:
     states: dict[str, ConversationState] = field(default_factory=dict)
     events: defaultdict[str, list[Event]] = field(default_factory=lambda: defaultdict(list))
     accepted: dict[str, tuple[Command, Mapping[str, Any]]] = field(default_factory=dict)
-    starts: dict[str, Start] = field(default_factory=dict)
+    starts: set[tuple[str, str]] = field(default_factory=set)
     held: dict[str, tuple[Process, tuple[str, ...]]] = field(default_factory=dict)
+    late: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     reruns: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def wrong(self, what: str) -> None:
@@ -75,18 +68,20 @@ class Judge:
     def begins(self, process: Process, item_id: str, keys: tuple[str, ...]) -> None:
         """A call with effects begins, whatever the ledger says of it."""
         self.tell(f"{process.name}: begins {item_id}")
-        known = item_id.partition(".")[0]
-        item = self.states[known].items.get(item_id)
-        start = self.starts.get(item_id)
-        if start is None or item is None:
+        if (item_id, process.name) not in self.starts:
             self.wrong(f"{item_id} began without a record")
-        elif self.store.owners.get(known) != process.name and process.stalls == start.stalls:
-            # A process that stood still between the commit and the start cannot know better: docs/guarantees.md.
-            self.wrong(f"{process.name} began {item_id} although {self.store.owners.get(known)} has taken it over")
+        if self._is_late(process, item_id) and self._knows_better(process, item_id):
+            self.wrong(f"{process.name} began {item_id} although another has taken it over")
         for other, (holder, theirs) in self.held.items():
             if holder is process and other != item_id and any(conflicts(a, b) for a in keys for b in theirs):
                 self.wrong(f"{item_id} began while {other} had no result on record")
         self.held[item_id] = (process, keys)
+
+    def happens(self, process: Process, item_id: str) -> None:
+        """What began in time and stood still together with its daemon goes on when that does: docs/guarantees.md."""
+        self.tell(f"{process.name}: did {item_id}")
+        if self._is_late(process, item_id):
+            self.late[item_id] += 1
 
     def answered(self, command: Command, answer: Answer) -> None:
         """What an editor is told has to be what the ledger keeps for this command."""
@@ -118,7 +113,7 @@ class Judge:
         if not isinstance(item.payload, Call):
             return
         if event.fact == CallFact.STARTED:
-            self.starts[item.id] = Start(process, process.stalls)
+            self.starts.add((item.id, process.name))
         # Recovery runs again what has begun; only a person runs again what has ended.
         if event.fact == CallFact.RERUN and before is not None and before.call.state is CallState.FINISHED:
             self.reruns[item.id] += 1
@@ -127,19 +122,27 @@ class Judge:
         if item.payload.state is not CallState.STARTED:
             self.held.pop(item.id, None)
 
+    def _is_late(self, process: Process, item_id: str) -> bool:
+        return self.store.owners.get(item_id.partition(".")[0]) != process.name
+
+    def _knows_better(self, process: Process, item_id: str) -> bool:
+        """Not if it stood still since a ledger told it that it holds the claim."""
+        return process.sure.get(item_id.partition(".")[0]) == process.stalls
+
     def _check_calls(self, state: ConversationState) -> None:
         for item in state.items.values():
             if not isinstance(item.payload, Call) or item.payload.effect == "read":
                 continue
             began, done = self.log.began[item.id], self.log.done[item.id]
-            allowed = 1 + self.reruns[item.id]
+            allowed = 1 + self.reruns[item.id] + self.late[item.id]
             if item.payload.effect == "shell" and began > allowed:
                 self.wrong(f"{item.id} ran {began} times, {allowed} were asked for")
             if done > allowed:
                 self.wrong(f"{item.id} had its effect {done} times, {allowed} were asked for")
             result = item.payload.result
             untold = item.payload.state in (CallState.DENIED, CallState.NOT_RUN)
-            if untold and began:
+            happened = began if item.payload.effect == "shell" else done
+            if untold and happened > self.late[item.id]:
                 self.wrong(f"3: {item.id} is {item.payload.state}, and it ran")
             if result is not None and result.status is ResultStatus.OK and not done and item.payload.effect != "other":
                 self.wrong(f"3: {item.id} is told as done, and it was not")

@@ -5,9 +5,9 @@ edits can be found out about on the disk, shells can not.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import anyio
 
@@ -31,14 +31,17 @@ class EffectLog:
     texts: int = 0
 
 
-Begins = Callable[[Process, str, tuple[str, ...]], None]
+class Watcher(Protocol):
+    """Is told of each start of something with effects, before its first await, and of each effect as it happens."""
+
+    def begins(self, process: Process, item_id: str, keys: tuple[str, ...]) -> None: ...
+
+    def happens(self, process: Process, item_id: str) -> None: ...
 
 
 class WorldTool:
-    """`begins` is told of each start of something with effects, before its first await."""
-
     def __init__(
-        self, effect: ToolEffect, replay: Replay, *, process: Process, fate: Fate, log: EffectLog, begins: Begins
+        self, effect: ToolEffect, replay: Replay, *, process: Process, fate: Fate, log: EffectLog, watcher: Watcher
     ) -> None:
         self.name = str(effect)
         self.kind = ItemKind.COMMAND if effect is ToolEffect.SHELL else ItemKind.TOOL_CALL
@@ -47,7 +50,7 @@ class WorldTool:
         self._process = process
         self._fate = fate
         self._log = log
-        self._begins = begins
+        self._watcher = watcher
 
     @property
     def spec(self) -> ToolSpec:
@@ -75,7 +78,7 @@ class WorldTool:
     async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
         item_id, name = context.item_id, str(prepared.input["file"])
         if self.effect is not ToolEffect.READ:
-            self._begins(self._process, item_id, prepared.keys)
+            self._watcher.begins(self._process, item_id, prepared.keys)
             self._log.began[item_id] += 1
         context.emit(f"{self.name} {name}\n")
         await self._takes_time()
@@ -84,7 +87,9 @@ class WorldTool:
                 return ToolResult(status=ResultStatus.ERROR, output="It changed meanwhile; read it again.")
             self._log.disk[name] = prepared.after or ""
         # A read before its reply was committed is no effect: asked again, the model may make another call of it.
-        self._log.done[item_id] += self.effect is not ToolEffect.READ
+        if self.effect is not ToolEffect.READ:
+            self._log.done[item_id] += 1
+            self._watcher.happens(self._process, item_id)
         await self._takes_time()
         status = ResultStatus.OK if self._fate.chance.random() < 0.9 else ResultStatus.ERROR
         data = {"uri": f"file://{ROOT}/{name}", "hash": self._log.disk[name]}
@@ -117,12 +122,12 @@ class WorldTool:
         await anyio.lowlevel.checkpoint()
 
 
-def world_tools(process: Process, fate: Fate, log: EffectLog, *, begins: Begins) -> dict[str, Tool]:
+def world_tools(process: Process, fate: Fate, log: EffectLog, *, watcher: Watcher) -> dict[str, Tool]:
     kinds = [
         (ToolEffect.READ, Replay.SAFE),
         (ToolEffect.EDIT, Replay.VERIFY),
         (ToolEffect.SHELL, Replay.ASK),
         (ToolEffect.OTHER, Replay.SAFE),
     ]
-    made = [WorldTool(*kind, process=process, fate=fate, log=log, begins=begins) for kind in kinds]
+    made = [WorldTool(*kind, process=process, fate=fate, log=log, watcher=watcher) for kind in kinds]
     return {tool.name: tool for tool in made}
