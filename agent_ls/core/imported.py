@@ -214,7 +214,7 @@ def _renamed(entity: AnyEntity, names: "_Names", numbers: "_Numbers", *, standar
                 attempt_id=names.maybe(entity.attempt_id),
                 step_id=names.maybe(entity.step_id),
                 parent_id=names.maybe(entity.parent_id),
-                payload=_payload(entity.payload, names),
+                payload=_payload(entity.payload, entity.id, names),
             )
         case Request():
             return replace(
@@ -227,10 +227,11 @@ def _renamed(entity: AnyEntity, names: "_Names", numbers: "_Numbers", *, standar
             )
 
 
-def _payload(payload: Payload, names: "_Names") -> Payload:
+def _payload(payload: Payload, item_id: str, names: "_Names") -> Payload:
     match payload:
         case Call():
-            return replace(payload, call_id=names.call(payload.call_id), request_id=names.maybe(payload.request_id))
+            request_id = names.maybe(payload.request_id)
+            return replace(payload, call_id=names.call(payload.call_id, item_id), request_id=request_id)
         case Question(call_id=str(call_id)):
             return replace(payload, call_id=names.call(call_id))
         case _:
@@ -280,11 +281,10 @@ class _Names:
         self._own = own
         self._ordinals = {run_id: place for place, run_id in enumerate(_runs(events, self._old), start=1)}
         self._places = _places(events)
+        self._callers: dict[str, str] = {}
         self.first_run = next(iter(self._ordinals), f"{self._old}.r1")
 
     def of(self, old: str) -> str:
-        if old == self._old:
-            return self._own
         if old in self._ordinals:
             return ids.run_id(self._own, self._ordinals[old])
         head, _, rest = old.removeprefix(f"{self._old}.").partition(".")
@@ -296,8 +296,10 @@ class _Names:
     def maybe(self, old: str | None) -> str | None:
         return None if old is None else self.of(old)
 
-    def call(self, old: str) -> str:
-        return ids.call_id(f"{self._own} {old}")
+    def call(self, old: str, by: str | None = None) -> str:
+        """A call id stands for one call; a second item of the same, whose own id was damaged, gets another one."""
+        first = by is None or self._callers.setdefault(old, by) == by
+        return ids.call_id(f"{self._own} {old}" if first else f"{self._own} {old} {by}")
 
     def ordinal(self, run_id: str) -> int:
         return self._ordinals[run_id]
