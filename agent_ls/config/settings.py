@@ -33,10 +33,14 @@ class Permissions:
 
 @dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """`keep_days`: how long archived conversations are kept; None: for ever."""
+    """`keep_days`: how long archived conversations are kept; None: for ever.
+
+    `host`: what this machine is called where several share a ledger; None: by its own name.
+    """
 
     url: str = setting(checks.ledger_url, "sqlite")
     claim_ttl_s: float = setting(checks.seconds, 30.0)
+    host: str | None = setting(checks.text)
     keep_days: float | None = setting(checks.days)
 
 

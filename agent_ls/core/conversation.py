@@ -29,7 +29,10 @@ class ConversationStatus(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Conversation(Entity):
-    """`workspace` is a root URI; `rules` are what the person allowed or denied for this conversation."""
+    """`workspace` is a root URI on the machine `host` (none where one machine has the ledger for itself).
+
+    `rules` are what the person allowed or denied for this conversation.
+    """
 
     id: str
     workspace: str
@@ -45,6 +48,7 @@ class Conversation(Entity):
     relation: str | None = None
     rules: tuple[dict[str, Any], ...] = ()
     trusted: bool = True
+    host: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

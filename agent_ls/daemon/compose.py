@@ -38,11 +38,13 @@ from agent_ls.daemon.ledgers import open_ledger
 from agent_ls.daemon.open_files import OpenFiles, open_files
 from agent_ls.daemon.reload import Reloader
 from agent_ls.daemon.report import Reporter
+from agent_ls.daemon.sharing import sharing
 from agent_ls.daemon.workspaces import Workspaces
 from agent_ls.editor.connection import Handler
 from agent_ls.editor.desk import Desk, Exchange
 from agent_ls.editor.handlers.table import handlers
 from agent_ls.editor.inbox import Inbox
+from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface import diagnostics
 from agent_ls.editor.surface.board import Board
 from agent_ls.editor.window import Window
@@ -126,7 +128,7 @@ async def composed(
     `read` reads the settings again.
     """
     clock, boot_id, state_dir = SystemClock(), RandomIds().fresh(), Path(paths.state_dir(environ))
-    ledger, keep = await open_ledger(settings, state_dir, clock=clock, boot_id=boot_id)
+    ledger, keep, host = await open_ledger(settings, state_dir, clock=clock, boot_id=boot_id)
     providers = Providers(settings, dict(environ), clock)
     try:
         async with Supervisor() as supervisor:
@@ -134,7 +136,7 @@ async def composed(
             opened, cards = open_files(_spool(environ)), CardFiles(str(state_dir / "cards"))
             services = _services(
                 settings, environ, ledger=ledger, supervisor=supervisor, providers=providers, workspaces=workspaces,
-                boot_id=boot_id, clock=clock, opened=opened,
+                boot_id=boot_id, clock=clock, opened=opened, host=host,
             )  # fmt: skip
             registry = Registry(services)
             board = Board(opened.documents, clock.monotonic, diagnostics.draw)
@@ -145,9 +147,12 @@ async def composed(
             reloader.users = [providers.use, workspaces.use, partial(_limit, services)]
             parts = {"config": reloader.status, "janitor": janitor.status}
             exchange = _exchange(registry, settings, state_dir, drop_cards=cards.drop, gone=inbox.deleted)
+            shared = sharing(registry, inbox, exchange.housekeeper.delete, ttl_s=settings.ledger.claim_ttl_s)
             desk = Desk(
                 registry=registry,
                 services=services,
+                commands=shared.commands,
+                reading=Reading(registry),
                 catalog=providers,
                 inbox=inbox,
                 files=opened.files,
@@ -159,10 +164,13 @@ async def composed(
                 workspace_rules=workspaces.workspace_rules,
                 status=Reporter(registry, inbox, clock, parts=parts).status,
                 remember_environment=workspaces.remember_environment,
+                follow=shared.follow,
                 keep_card=cards.keep,
                 exchange=exchange,
             )
-            _begin(supervisor, {"feed": services.feed.pump, "ledger": keep, "warm-up": providers.warm_up})
+            _begin(
+                supervisor, {"feed": services.feed.pump, "ledger": keep, "warm-up": providers.warm_up, **shared.works}
+            )
             yield Daemon(desk, handlers(desk), inbox, reloader, janitor)
     finally:
         await providers.close()
@@ -197,6 +205,7 @@ def _services(
     boot_id: str,
     clock: SystemClock,
     opened: OpenFiles,
+    host: str,
 ) -> Services:
     protected = (paths.state_dir(environ), paths.runtime_dir(environ), settings.path)
     return Services(
@@ -216,6 +225,7 @@ def _services(
         platform=f"{platform.system()} {platform.release()}",
         protected=tuple(os.path.realpath(path) for path in protected),
         may_auto=settings.may_auto,
+        host=host,
         unsaved=opened.files.unsaved,
     )
 

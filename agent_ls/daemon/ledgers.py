@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from agent_ls.adapters.host.system import host_name
 from agent_ls.adapters.ledger.sqlite import SqliteLedger
 from agent_ls.config.settings import Settings
 from agent_ls.core.errors import Code, Refusal
@@ -22,10 +23,11 @@ INSTANCE = "instance"
 
 
 class Opened(NamedTuple):
-    """`keep`: what has to run as long as it is open, if anything."""
+    """`keep`: what has to run as long as it is open, if anything. `host`: this machine among those that share it."""
 
     ledger: Ledger
     keep: Callable[[], Awaitable[None]] | None = None
+    host: str = ""
 
 
 async def open_ledger(settings: Settings, state_dir: Path, *, clock: Clock, boot_id: str) -> Opened:
@@ -44,8 +46,10 @@ async def open_ledger(settings: Settings, state_dir: Path, *, clock: Clock, boot
     require_driver()
     from agent_ls.adapters.ledger.postgres.ledger import PostgresLedger
 
+    host = settings.ledger.host or host_name()
     ledger = await PostgresLedger.open(
         url,
+        host=host,
         clock=clock,
         boot_id=boot_id,
         instance_id=_instance(state_dir / INSTANCE, boot_id),
@@ -53,7 +57,7 @@ async def open_ledger(settings: Settings, state_dir: Path, *, clock: Clock, boot
         version=__version__,
         config=revision(settings.path),
     )
-    return Opened(ledger, ledger.keep)
+    return Opened(ledger, ledger.keep, host)
 
 
 def require_driver() -> None:

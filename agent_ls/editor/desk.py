@@ -11,8 +11,10 @@ from typing import Any, Protocol
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Refusal
 from agent_ls.core.rules import Rule
+from agent_ls.editor.commands import Commands
 from agent_ls.editor.documents import Documents, Overlay
 from agent_ls.editor.inbox import Inbox
+from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface.board import Board
 from agent_ls.ports.exports import ExportFile, Spill
 from agent_ls.ports.files import Files
@@ -71,6 +73,8 @@ class Desk:
 
     registry: Registry
     services: Services
+    commands: Commands
+    reading: Reading
     catalog: Catalog
     inbox: Inbox
     files: Files
@@ -82,5 +86,6 @@ class Desk:
     workspace_rules: Callable[[str], Sequence[Rule]]
     status: Callable[[], Awaitable[dict[str, Any]]]
     remember_environment: Callable[[str, Mapping[str, str]], None]
+    follow: Callable[[str, int], None]
     keep_card: Callable[[str, str], Awaitable[str]]
     exchange: Exchange

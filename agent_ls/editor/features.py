@@ -69,7 +69,7 @@ async def show(desk: Desk, window: Window, params: Json) -> Json:
     """The whole request as a document beside what the person works on; their keyboard stays where it is."""
     request_id = params.get("requestId")
     try:
-        found = await desk.services.ledger.find(request_id) if isinstance(request_id, str) else None
+        found = await desk.reading.entity(request_id) if isinstance(request_id, str) else None
     except LedgerError as error:
         raise Refused(error.refusal) from error
     if not isinstance(found, Request):

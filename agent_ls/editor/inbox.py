@@ -7,11 +7,12 @@ late is told from this state, not from old events.
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from agent_ls.core.conversation import Conversation
+from agent_ls.core.conversation import Conversation, ConversationStatus
 from agent_ls.core.events import Event
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request
 from agent_ls.editor.surface.board import Board, Viewer
+from agent_ls.ports.ledger import Summary
 from agent_ls.wire import views
 from agent_ls.wire.encode import to_wire
 
@@ -81,6 +82,28 @@ class Inbox:
                     self.tell(window)
         self._changed(state)
 
+    def knows(self, conversation_id: str) -> bool:
+        return conversation_id in self._workspaces
+
+    def heard(self, summary: Summary, requests: Sequence[Request]) -> None:
+        """How a conversation that another daemon writes stands now."""
+        held = summary.conversation
+        self._workspaces[held.id] = held.workspace
+        before = {r.id: r for r in self._pending.values() if r.conversation_id == held.id}
+        now = {request.id: request for request in requests}
+        if before != now:
+            self._pending = {known: r for known, r in self._pending.items() if known not in before} | now
+            for window in tuple(self._windows):
+                if window.sees(held.workspace):
+                    self.tell(window)
+        status = views.conversation_status(
+            active_run=summary.active_run,
+            queued=summary.queued_runs,
+            pending=summary.pending_requests,
+            stopping=summary.stopping,
+        )
+        self._show(held, status, pending=summary.pending_requests, last_text=summary.last_text)
+
     def deleted(self, conversation_id: str) -> None:
         self._shown.pop(conversation_id, None)
         workspace = self._workspaces.pop(conversation_id, "")
@@ -92,13 +115,14 @@ class Inbox:
                 window.notify("agent/conversation/changed", {"conversations": [], "deleted": [conversation_id]})
 
     def _changed(self, state: ConversationState) -> None:
-        summary = views.summary(
-            state.conversation, state.status(), pending_requests=len(state.pending), last_text=state.last_text[:200]
-        )
+        self._show(state.conversation, state.status(), pending=len(state.pending), last_text=state.last_text[:200])
+
+    def _show(self, held: Conversation, status: ConversationStatus, *, pending: int, last_text: str) -> None:
+        summary = views.summary(held, status, pending_requests=pending, last_text=last_text)
         told = {name: value for name, value in summary.items() if name != "updatedAt"}
-        if self._shown.get(state.conversation.id) == told:
+        if self._shown.get(held.id) == told:
             return
-        self._shown[state.conversation.id] = told
+        self._shown[held.id] = told
         for window in tuple(self._windows):
-            if window.sees(state.conversation.workspace):
+            if window.sees(held.workspace):
                 window.notify("agent/conversation/changed", {"conversations": [summary]})

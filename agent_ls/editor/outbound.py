@@ -116,6 +116,11 @@ class Outbound:
         self._cut.discard(conversation)
         self._resync.pop(conversation, None)
 
+    def cut(self, conversation: str) -> None:
+        """The window missed something of this conversation: it is told to attach again."""
+        self._cut_off(conversation)
+        self._changed.set()
+
     async def get(self) -> bytes | None:
         """The next bytes to write, several small messages at once; None when closed and empty."""
         while not self._entries:

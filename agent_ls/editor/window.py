@@ -32,6 +32,7 @@ class Window(Connection):
         self.encoding = UTF_16
         self._held: dict[str, list[Event]] = {}
         self._attached: set[str] = set()
+        self._told: dict[str, int] = {}
         self.outbound.on_cut = self.detach
 
     async def on_initialize(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -86,12 +87,13 @@ class Window(Connection):
         held = self._held.pop(conversation_id, None)
         if held is None:
             return
-        last = before[-1].seq if before else seq
-        self._send_events(conversation_id, [*before, *(event for event in held if event.seq > last)])
+        self._told[conversation_id] = seq
+        self._send_events(conversation_id, [*before, *held])
 
     def detach(self, conversation_id: str) -> None:
         self._attached.discard(conversation_id)
         self._held.pop(conversation_id, None)
+        self._told.pop(conversation_id, None)
         self._desk.services.feed.unsubscribe(conversation_id, self)
 
     def on_events(self, conversation_id: str, events: Sequence[Event]) -> None:
@@ -119,8 +121,16 @@ class Window(Connection):
         return not self.folders or any(_overlap(folder, workspace) for folder in self.folders)
 
     def _send_events(self, conversation_id: str, events: Sequence[Event]) -> None:
-        if events:
-            self.outbound.put_events(conversation_id, [views.event_json(event) for event in events])
+        """Each once and none left out, whoever wrote them: what was read may overlap with what is heard."""
+        told = self._told.get(conversation_id, 0)
+        news = [event for event in events if event.seq > told]
+        if not news:
+            return
+        if news[0].seq != told + 1:
+            self.outbound.cut(conversation_id)
+            return
+        self._told[conversation_id] = news[-1].seq
+        self.outbound.put_events(conversation_id, [views.event_json(event) for event in news])
 
 
 def _folders(params: dict[str, Any]) -> tuple[str, ...]:

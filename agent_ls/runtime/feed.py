@@ -76,7 +76,12 @@ class Feed:
         self._dirty: dict[tuple[str, str], None] = {}
         self._wake = anyio.Event()
         self.listeners: list[Listener] = []
+        self.may_send: Callable[[], bool] = lambda: True
         self._kept: set[str] = set()
+
+    def go_on(self) -> None:
+        """Text in flight may be sent again (`may_send`)."""
+        self._wake.set()
 
     def subscribe(self, conversation_id: str, subscriber: Subscriber) -> None:
         found = self._subscribers.setdefault(conversation_id, [])
@@ -159,6 +164,10 @@ class Feed:
             if not unkept:
                 await self._wake.wait()
             self._wake = anyio.Event()
+            if not self.may_send():
+                # Whether it is still ours to say is found out first; `go_on` comes then.
+                unkept = False
+                continue
             self._flush()
             unkept = True
             if self._clock.monotonic() - kept_at >= PARTIAL_S:

@@ -5,6 +5,7 @@ that nobody writes to is never loaded: lists and attaches read the ledger.
 """
 
 import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
@@ -16,7 +17,8 @@ from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact
 from agent_ls.core.projection import ConversationState
-from agent_ls.ports.ledger import LedgerError
+from agent_ls.ports.ledger import LedgerError, Snapshot
+from agent_ls.ports.shared import Shared
 from agent_ls.runtime.actor import Actor, Decide
 from agent_ls.runtime.driver import Driver
 from agent_ls.runtime.patience import Fenced
@@ -29,10 +31,20 @@ KEPT: Final = 64
 FIRST_WAIT_S: Final = 0.2
 LONGEST_WAIT_S: Final = 5.0
 
+# In the data of a refusal: another daemon has it, it is on its way, its folder is on another machine.
+OWNER: Final = "owner"
+MOVING: Final = "moving"
+HOST: Final = "host"
+
 
 class Registry:
+    """`before_actor` is awaited with what was loaded before anything is decided; `on_left` hears of what goes away."""
+
     def __init__(self, services: Services) -> None:
         self.services = services
+        self.before_actor: Callable[[str, int], Awaitable[None]] = _nothing
+        self.on_left: Callable[[str, int], None] = lambda conversation_id, seq: None
+        self._shared = isinstance(services.ledger, Shared)
         self._actors: dict[str, Actor] = {}
         self._drivers: dict[str, Driver] = {}
         self._loading = anyio.Lock()
@@ -108,6 +120,22 @@ class Registry:
                 self._is_taken_over(conversation_id)
             return
 
+    async def conversation(self, conversation_id: str) -> Conversation | Refusal:
+        """As it is, whoever writes it."""
+        actor = self._actors.get(conversation_id)
+        if actor is not None and actor.state.exists:
+            return actor.state.conversation
+        found = await self.services.ledger.find(conversation_id)
+        return found if isinstance(found, Conversation) else _unknown(conversation_id)
+
+    async def state(self, conversation_id: str) -> ConversationState | Refusal:
+        """To look at only; one that is not in memory is read and not claimed."""
+        actor = self._actors.get(conversation_id)
+        if actor is not None and actor.state.exists:
+            return actor.state
+        found = await self.services.ledger.load(conversation_id)
+        return _unknown(conversation_id) if found is None else ConversationState.of(found.entities, found.seq)
+
     def abandon(self) -> None:
         """Ends whatever is driven, wherever it stands."""
         for driver in self._drivers.values():
@@ -147,23 +175,42 @@ class Registry:
 
     async def _load(self, conversation_id: str) -> Actor | Refusal:
         if conversation_id in self._leaving:
-            return Refusal(Code.CONVERSATION_BUSY, "This conversation just moved to another daemon.", "Try again.")
+            return Refusal(
+                Code.CONVERSATION_BUSY, "This conversation just moved to another daemon.", "Try again.", {MOVING: True}
+            )
         ledger = self.services.ledger
         head = await ledger.head(conversation_id)
         if head is None:
             return _unknown(conversation_id)
+        if (elsewhere := self._elsewhere(head)) is not None:
+            return elsewhere
         epoch = await ledger.claim(conversation_id, self.services.boot_id)
         if isinstance(epoch, Refusal):
             return epoch
         snapshot = await ledger.load(conversation_id)
         if snapshot is None:
             return _unknown(conversation_id)
+        await self.before_actor(conversation_id, snapshot.seq)
         state = ConversationState.of(snapshot.entities, snapshot.seq)
         state.epoch = epoch
         actor = self._keep(Actor(conversation_id, state, self.services))
         if state.active is not None:
             self._recover(actor)
         return actor
+
+    def _elsewhere(self, head: Snapshot) -> Refusal | None:
+        """A folder of another machine has files of the same name at best: nothing is run for it here."""
+        here = self.services.host
+        there = next((entity.host for entity in head.entities if isinstance(entity, Conversation)), None)
+        if not here or not there or there == here:
+            return None
+        return Refusal(
+            Code.UNSUPPORTED,
+            f"The folder of this conversation is on {there}, and no daemon runs there now.",
+            "Go on with it there, or begin a new conversation here. If this machine was called that before, "
+            f'set `host = "{there}"` under [ledger] in config.toml.',
+            {HOST: there},
+        )
 
     def _recover(self, actor: Actor) -> None:
         """A run that was going on when the conversation was loaded has no live work: it is taken over first."""
@@ -181,6 +228,20 @@ class Registry:
 
         self.services.supervisor.start(f"recovery of {actor.id}", recover)
 
+    def lost(self, actor: Actor) -> None:
+        """Another daemon has taken it, as the ledger says."""
+        actor.fenced = True
+        self._fenced(actor)
+
+    async def release(self, actor: Actor) -> None:
+        """Gives the claim back, if it still rests."""
+        with anyio.CancelScope(shield=True):
+            async with self._loading:
+                if self._actors.get(actor.id) is actor and self.rests(actor):
+                    self.forget(actor.id)
+                    self.on_left(actor.id, actor.state.seq)
+                    await self.services.ledger.release(actor.id, self.services.boot_id)
+
     def _fenced(self, actor: Actor) -> None:
         """What this daemon knows of the conversation is void: it ends its work there, then looks whose it is now."""
         if self._actors.get(actor.id) is not actor:
@@ -189,6 +250,7 @@ class Registry:
         driver.abandon()
         self.forget(actor.id)
         self._leaving.add(actor.id)
+        self.on_left(actor.id, actor.state.seq)
 
         async def leave() -> None:
             await driver.over()
@@ -216,14 +278,21 @@ class Registry:
 
     def _let_go(self) -> None:
         """Drops the longest unused conversations that owe nothing."""
-        resting = [actor for actor in self._actors.values() if self._rests(actor)]
+        resting = [actor for actor in self._actors.values() if self.rests(actor)]
         for actor in resting[: max(0, len(self._actors) - KEPT)]:
-            self.forget(actor.id)
+            if self._shared:
+                self.services.supervisor.start(f"release of {actor.id}", partial(self.release, actor))
+            else:
+                self.forget(actor.id)
 
-    def _rests(self, actor: Actor) -> bool:
+    def rests(self, actor: Actor) -> bool:
         driver = self._drivers.get(actor.id)
         busy = driver is not None and driver.live
         return not busy and actor.idle and actor.state.active is None and self.services.feed.attached(actor.id) == 0
+
+
+async def _nothing(conversation_id: str, seq: int) -> None:
+    return
 
 
 def _unknown(conversation_id: str) -> Refusal:

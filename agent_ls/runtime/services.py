@@ -31,7 +31,7 @@ class Services:
     `rules` are all that hold for a conversation, `protected` absolute paths that no tool may write, `spool` a folder
     for output that must survive a crash. `unsaved` names, for a shell in a folder, edits of the agent that a window
     holds and has not saved: the shell does not see them. `limits` and `may_auto` change when the configuration is read
-    again, nothing else does.
+    again, nothing else does. `host` names this machine where several share a ledger.
     """
 
     ledger: Ledger
@@ -50,5 +50,6 @@ class Services:
     platform: str
     protected: tuple[str, ...] = ()
     may_auto: bool = False
+    host: str = ""
     unsaved: Callable[[str], Sequence[str]] = lambda root: ()
     drain: Drain = field(default_factory=Drain)

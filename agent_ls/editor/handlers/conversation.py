@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from agent_ls.core import conversation as conversations
 from agent_ls.core.conversation import Change, Conversation, ConversationStatus
-from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.core.events import ConversationFact, Event
+from agent_ls.core.events import Event
 from agent_ls.core.ids import conversation_id as id_from
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request
@@ -18,7 +16,8 @@ from agent_ls.core.uris import path_of
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.daemon import locks_of
-from agent_ls.editor.handlers.fingerprint import what
+from agent_ls.editor.handlers.fingerprint import order
+from agent_ls.editor.orders import Settings
 from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import ListQuery, Snapshot, Summary
 from agent_ls.wire import models, views
@@ -65,6 +64,7 @@ async def create(desk: Desk, window: Window, params: models.CreateConversation) 
         created_at=now,
         updated_at=now,
         trusted=window.trusted,
+        host=desk.services.host or None,
     )
     may_auto = desk.services.may_auto or params.allow_auto
     made = await desk.registry.create(params.command_id, wanted, may_auto=may_auto)
@@ -75,16 +75,16 @@ async def create(desk: Desk, window: Window, params: models.CreateConversation) 
 
 async def attach(desk: Desk, window: Window, params: models.Attach) -> Answer:
     """Follow first, then read: what is committed meanwhile is kept back and sent after the answer."""
-    ledger = desk.services.ledger
     known = params.conversation_id
     window.follow(known)
-    head = await ledger.head(known)
+    head = await desk.reading.head(known)
     if head is None:
         window.detach(known)
         return missing(known)
+    desk.follow(known, head.seq)
     missed = await _missed(desk, known, after=params.after, seq=head.seq)
     if missed is None:
-        page = await ledger.page(known, None, params.backfill.items)
+        page = await desk.reading.page(known, None, params.backfill.items)
         items, older = [to_wire(item) for item in page.items], page.older
     else:
         items, older = [], None
@@ -113,15 +113,12 @@ async def detach(desk: Desk, window: Window, params: models.OfConversation) -> A
 
 
 async def items(desk: Desk, window: Window, params: models.OlderItems) -> Answer:
-    page = await desk.services.ledger.page(params.conversation_id, params.cursor, params.limit)
+    page = await desk.reading.page(params.conversation_id, params.cursor, params.limit)
     shown: dict[str, Any] = {"items": [to_wire(item) for item in page.items]}
     return shown if page.older is None else {**shown, "olderCursor": page.older}
 
 
 async def update(desk: Desk, window: Window, params: models.UpdateConversation) -> Answer:
-    actor = await desk.registry.actor(params.conversation_id)
-    if isinstance(actor, Refusal):
-        return actor
     model = params.model
     if params.provider is not None:
         chosen = desk.catalog.choose(params.provider)
@@ -131,29 +128,21 @@ async def update(desk: Desk, window: Window, params: models.UpdateConversation) 
     change = Change(
         title=params.title, provider=params.provider, model=model, mode=params.mode, archived=params.archived
     )
-    may_auto = desk.services.may_auto or params.allow_auto
-    done = await actor.command(params.command_id, partial(_update, change=change, may_auto=may_auto), what=what(params))
-    return done if isinstance(done, Refusal) else await conversed(desk, actor.id, done["seq"])
-
-
-def _update(state: ConversationState, at: str, *, change: Change, may_auto: bool) -> Decision | Refusal:
-    changed = conversations.update(state.conversation, change, at, may_auto=may_auto)
-    if isinstance(changed, Refusal):
-        return changed
-    draft = Draft(state, at)
-    draft.put(ConversationFact.UPDATED, changed)
-    return draft.done()
+    wish = Settings(change=change, may_auto=desk.services.may_auto or params.allow_auto)
+    done = await desk.commands.run(order(params, params.conversation_id, wish))
+    return done if isinstance(done, Refusal) else await conversed(desk, params.conversation_id, done["seq"])
 
 
 async def _missed(desk: Desk, conversation_id: str, *, after: int | None, seq: int) -> list[Event] | None:
     """Events since `after`, or None where a snapshot serves better (or the window knows nothing yet)."""
     if after is None or after > seq or seq - after > REPLAY_LIMIT:
         return None
-    return list(await desk.services.ledger.read(conversation_id, after, REPLAY_LIMIT))
+    events = await desk.reading.events(conversation_id, after, REPLAY_LIMIT)
+    return None if events is None else list(events)
 
 
 async def conversed(desk: Desk, conversation_id: str, seq: int) -> Answer:
-    head = await desk.services.ledger.head(conversation_id)
+    head = await desk.reading.head(conversation_id)
     return missing(conversation_id) if head is None else {"conversation": _view(head), "seq": seq}
 
 

@@ -16,6 +16,8 @@ from agent_ls.core.items import Item
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.conversation import conversation_of, conversed, missing
+from agent_ls.editor.handlers.fingerprint import order
+from agent_ls.editor.orders import Delete
 from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import Ledger, Snapshot
 from agent_ls.runtime.importing import take_over_file
@@ -66,7 +68,10 @@ async def import_(desk: Desk, window: Window, params: models.ImportConversation)
 
 
 async def delete(desk: Desk, window: Window, params: models.DeleteConversation) -> Answer:
-    return await desk.exchange.housekeeper.delete(params.command_id, params.conversation_id)
+    done = await desk.commands.run(order(params, params.conversation_id, Delete()))
+    if not isinstance(done, Refusal):
+        desk.inbox.deleted(params.conversation_id)
+    return done
 
 
 async def _markdown(snapshot: Snapshot) -> AsyncIterator[bytes]:
@@ -108,6 +113,7 @@ def _standing_in(desk: Desk, window: Window, workspace: str) -> Conversation:
         created_at=now,
         updated_at=now,
         trusted=window.trusted,
+        host=desk.services.host or None,
     )
 
 

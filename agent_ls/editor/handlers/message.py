@@ -3,30 +3,28 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from agent_ls.core import dispatch, interrupt, queue
 from agent_ls.core.dispatch import Dispatch, Message
-from agent_ls.core.draft import Decision
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.core.projection import ConversationState
 from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.run import Interrupt
 from agent_ls.core.uris import path_of
 from agent_ls.editor.attachments import Attachments
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
-from agent_ls.editor.handlers.fingerprint import what
+from agent_ls.editor.handlers.fingerprint import order
+from agent_ls.editor.orders import Stop
 from agent_ls.editor.window import Window
 from agent_ls.runtime.payloads import shrink_blocks, shrink_context
 from agent_ls.wire import models
 
 
 async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer:
-    actor = await desk.registry.actor(params.conversation_id)
-    if isinstance(actor, Refusal):
-        return actor
+    conversation = await desk.registry.conversation(params.conversation_id)
+    if isinstance(conversation, Refusal):
+        return conversation
     if params.plan_id is not None:
         return Refusal(Code.UNSUPPORTED, "Plans are not built yet.", "Send the message without `planId`.")
-    root = path_of(actor.state.conversation.workspace)
+    root = path_of(conversation.workspace)
     named = await Attachments(desk.files, desk.documents, window=window, root=root).resolve(
         params.content, params.context
     )
@@ -36,21 +34,16 @@ async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer
         dispatch=Dispatch(params.dispatch),
         target_run_id=params.target_run_id,
     )
-    answer = await actor.command(
-        params.command_id, lambda state, at: dispatch.send(state, message, at), what=what(params)
-    )
+    answer = await desk.commands.run(order(params, conversation.id, message))
     if not isinstance(answer, Refusal):
         desk.documents.sent(params.conversation_id, window)
     return answer
 
 
 async def update_queue(desk: Desk, window: Window, params: models.UpdateQueue) -> Answer:
-    actor = await desk.registry.actor(params.conversation_id)
-    if isinstance(actor, Refusal):
-        return actor
     content = await shrink_blocks(params.content or (), desk.services.ledger.put_blob)
     change = QueueUpdate(op=QueueOp(params.op), run_id=params.run_id, content=content, before=params.before)
-    return await actor.command(params.command_id, lambda state, at: queue.update(state, change, at), what=what(params))
+    return await desk.commands.run(order(params, params.conversation_id, change))
 
 
 async def stop(desk: Desk, window: Window, params: models.InterruptRun) -> Answer:
@@ -59,15 +52,12 @@ async def stop(desk: Desk, window: Window, params: models.InterruptRun) -> Answe
         return Refusal(
             Code.UNSUPPORTED, "Stopping a single call is not built yet.", "Leave out `itemId` to stop the run."
         )
-    actor = await desk.registry.actor(params.run_id.partition(".")[0])
-    if isinstance(actor, Refusal):
+    noted = Interrupt(by=desk.person, from_=window.client, at="", hold_queue=params.hold_queue)
+    wish = Stop(run_id=params.run_id, noted=noted)
+    answer = await desk.commands.run(order(params, params.run_id.partition(".")[0], wish))
+    if isinstance(answer, Refusal) and answer.code is Code.NOT_FOUND:
         return Refusal(Code.NOT_FOUND, f"There is no run `{params.run_id}`.")
-
-    def decide(state: ConversationState, at: str) -> Decision | Refusal:
-        noted = Interrupt(by=desk.person, from_=window.client, at=at, hold_queue=params.hold_queue)
-        return interrupt.interrupt(state, params.run_id, noted)
-
-    return await actor.command(params.command_id, decide, what=what(params))
+    return answer
 
 
 HANDLERS: Final[Mapping[str, Any]] = {

@@ -28,11 +28,11 @@ async def list_models(desk: Desk, window: Window, params: models.ListModels) -> 
 
 
 async def context_status(desk: Desk, window: Window, params: models.OfConversation) -> Answer:
-    actor = await desk.registry.actor(params.conversation_id)
-    if isinstance(actor, Refusal):
-        return actor
+    state = await desk.registry.state(params.conversation_id)
+    if isinstance(state, Refusal):
+        return state
     total, last = Usage(), Usage()
-    for attempt in actor.state.attempts.values():
+    for attempt in state.attempts.values():
         total = total.plus(attempt.usage)
         last = attempt.last_usage or last
     shown: dict[str, Any] = {
@@ -41,7 +41,7 @@ async def context_status(desk: Desk, window: Window, params: models.OfConversati
         "outputTokens": total.output_tokens,
         "cacheReadTokens": total.cache_read_tokens,
     }
-    name = actor.state.conversation.provider
+    name = state.conversation.provider
     window_tokens = next((i.context_window for i in desk.catalog.providers() if i.name == name), None)
     if window_tokens is not None:
         shown["windowTokens"] = window_tokens

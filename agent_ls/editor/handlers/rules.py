@@ -49,15 +49,15 @@ async def explain(desk: Desk, window: Window, params: models.ExplainPermission) 
 
 
 async def _state(desk: Desk, conversation_id: str | None) -> ConversationState | None:
-    actor = None if conversation_id is None else await desk.registry.actor(conversation_id)
-    return None if actor is None or isinstance(actor, Refusal) else actor.state
+    state = None if conversation_id is None else await desk.registry.state(conversation_id)
+    return None if isinstance(state, Refusal) else state
 
 
 async def _rules(desk: Desk, conversation_id: str | None, workspace: str | None) -> Sequence[Rule] | Refusal:
     if conversation_id is None:
         return desk.workspace_rules(path_of(workspace or ""))
-    actor = await desk.registry.actor(conversation_id)
-    return actor if isinstance(actor, Refusal) else desk.services.rules(actor.state.conversation)
+    found = await desk.registry.conversation(conversation_id)
+    return found if isinstance(found, Refusal) else desk.services.rules(found)
 
 
 def _view(rule: Rule) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def test_a_named_file_that_is_not_there_is_said(home: Home) -> None:
         ('modle = "x"', "unknown key `modle`. Did you mean `mode`?"),
         ("steps_per_run = 3", "unknown key `steps_per_run`. Did you mean `limits.steps_per_run`?"),
         ("[ledgr]\nx = 1", "unknown key `ledgr`. Did you mean `ledger`?"),
-        ("[ledger]\nzzzz = 1", "unknown key `ledger.zzzz`. Known here: url, claim_ttl_s, keep_days."),
+        ("[ledger]\nzzzz = 1", "unknown key `ledger.zzzz`. Known here: url, claim_ttl_s, host, keep_days."),
         (
             '[providers.x]\nkind = "demo"\nbas_url = "y"',
             "unknown key `providers.x.bas_url`. Did you mean `providers.x.base_url`?",

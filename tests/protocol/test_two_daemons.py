@@ -1,0 +1,248 @@
+"""Two daemons on two state directories and one PostgreSQL ledger: each shows and goes on with what the other holds."""
+
+from typing import Any
+
+import anyio
+import pytest
+
+from agent_ls.testing.editor import LIMIT_S, Editor, Refused
+from agent_ls.testing.model_scenario import ByHistory, Gate, InOrder, Say, Wait, reply, say, use
+from agent_ls.testing.postgres import PostgresServer, serve_postgres
+from tests.pair import two
+from tests.scene import lines
+
+pytestmark = pytest.mark.anyio
+
+SHELL = use("shell", command="echo x >> ran")
+
+
+@pytest.fixture
+def url(postgres_server: PostgresServer) -> str:
+    return postgres_server.database()
+
+
+def facts(events: list[dict[str, Any]]) -> list[int]:
+    return [event["seq"] for event in events]
+
+
+async def test_a_conversation_of_one_is_listed_followed_and_gone_on_with_from_the_other(url: str) -> None:
+    async with (
+        two(InOrder([say("One."), say("Two.")]), url) as (_, one, other),
+        one.editor(one.workspace, name="a") as a,
+        other.editor(one.workspace, name="b") as b,
+    ):
+        held = await a.create(one.workspace)
+        await a.until_ended(held, await a.send(held, "First."))
+        listed = (await b.request("agent/conversation/list", {}))["conversations"]
+        assert [(c["id"], c["lastText"]) for c in listed] == [(held.id, "One.")]
+        seen = await b.attach(held.id)
+        assert seen.answers == ["One."]
+        run = await b.send(seen, "Second.")
+        await b.until_ended(seen, run)
+        await a.until_ended(held, run)
+        assert (seen.answers, held.answers) == (["One.", "Two."], ["One.", "Two."])
+        assert await a.history(held) == await b.history(seen)
+        status = await b.request("agent/status", {})
+        assert (status["claims"], status["ledger"]["claimed"]) == (0, 0)
+
+
+async def test_a_command_sent_twice_is_done_once_and_answered_alike_by_either_daemon(url: str) -> None:
+    async with (
+        two(ByHistory([say("One.")]), url) as (server, one, other),
+        one.editor(name="a") as a,
+        other.editor(name="b") as b,
+    ):
+        held = await a.create(one.workspace)
+        seen = await b.attach(held.id)
+        content = [{"type": "text", "text": "Hello."}]
+        params = {"commandId": "k1", "conversationId": held.id, "content": content}
+        answers = [await editor.request("agent/message/send", params) for editor in (b, a, b)]
+        assert answers[0] == answers[1] == answers[2]
+        await b.until_ended(seen, answers[0]["runId"])
+        for editor in (a, b):
+            with pytest.raises(Refused) as refused:
+                await editor.request("agent/message/send", {**params, "dispatch": "queue"})
+            assert refused.value.code == "command_conflict"
+        assert len(server.requests) == 1
+
+
+async def test_an_approval_is_shown_and_answered_from_either_and_the_first_answer_wins(url: str) -> None:
+    async with (
+        two(InOrder([SHELL, say("Done.")]), url) as (_, one, other),
+        one.editor(one.workspace, name="a") as a,
+        other.editor(one.workspace, name="b") as b,
+    ):
+        held = await a.create(one.workspace)
+        run = await a.send(held, "Go.")
+        (asked,) = await a.until_asked(held)
+        await b.wait_for(lambda: [r["id"] for r in b.changed["requests"]] == [asked["id"]])
+        assert await b.pending() == [asked]
+        answered = await b.respond(asked, "allow")
+        assert answered["status"] == "resolved"
+        for editor in (a, b):
+            with pytest.raises(Refused) as refused:
+                await editor.respond(asked, "deny")
+            assert (refused.value.code, refused.value.data["from"]) == ("already_decided", "b")
+        await a.until_ended(held, run)
+        await b.wait_for(lambda: b.changed["pending"] == 0)
+        assert lines(one.workspace / "ran") == ["x"]
+
+
+async def test_two_answers_at_once_from_two_daemons_are_one_decision(url: str) -> None:
+    async with (
+        two(InOrder([SHELL, say("Done.")]), url) as (_, one, other),
+        one.editor(name="a") as a,
+        other.editor(name="b") as b,
+    ):
+        held = await a.create(one.workspace)
+        run = await a.send(held, "Go.")
+        (asked,) = await a.until_asked(held)
+        outcomes: list[str] = []
+
+        async def answer(editor: Editor, decision: str) -> None:
+            try:
+                await editor.respond(asked, decision)
+                outcomes.append(decision)
+            except Refused as refused:
+                outcomes.append(refused.code)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(answer, a, "allow")
+            tasks.start_soon(answer, b, "deny")
+        assert len(outcomes) == 2
+        assert "already_decided" in outcomes
+        await a.until_ended(held, run)
+        assert lines(one.workspace / "ran") == (["x"] if "allow" in outcomes else [])
+
+
+async def test_a_run_is_stopped_and_its_queue_and_title_changed_from_the_other(url: str) -> None:
+    gate = Gate()
+    async with (
+        two(InOrder([reply(Say("Hel"), Wait(gate)), say("Two.")]), url) as (_, one, other),
+        one.editor(name="a") as a,
+        other.editor(name="b") as b,
+    ):
+        held = await a.create(one.workspace)
+        run = await a.send(held, "First.")
+        await gate.reached()
+        seen = await b.attach(held.id)
+        queued = await b.say(seen, "Second.")
+        assert queued["disposition"] == "queued"
+        await b.queue(seen, "edit", runId=queued["runId"], content=[{"type": "text", "text": "Other."}])
+        update = {"commandId": "t", "conversationId": held.id, "title": "Ours"}
+        changed = await b.request("agent/conversation/update", update)
+        assert changed["conversation"]["title"] == "Ours"
+        await b.interrupt(run, holdQueue=False)
+        await b.until_ended(seen, run, "interrupted")
+        await b.until_ended(seen, queued["runId"])
+        assert seen.answers[-1] == "Two."
+        assert facts(await b.history(seen)) == facts(await a.history(held))
+
+
+async def test_what_one_deletes_is_gone_at_the_other(url: str) -> None:
+    async with (
+        two(InOrder([say("One.")]), url) as (_, one, other),
+        one.editor(one.workspace, name="a") as a,
+        other.editor(one.workspace, name="b") as b,
+    ):
+        held = await a.create(one.workspace)
+        await a.until_ended(held, await a.send(held, "First."))
+        params = {"commandId": "d", "conversationId": held.id}
+        for _ in range(2):
+            assert await b.request("agent/conversation/delete", params) == {}
+        gone = ("agent/conversation/changed", {"conversations": [], "deleted": [held.id]})
+        await a.wait_for(lambda: gone in a.notices)
+        for editor in (a, b):
+            assert (await editor.request("agent/conversation/list", {}))["conversations"] == []
+
+
+async def test_a_daemon_that_stops_hands_over_at_once(url: str) -> None:
+    gate = Gate()
+    async with (
+        two(ByHistory([reply(Say("Hel"), Wait(gate), Say("lo"))]), url) as (_, one, other),
+        other.editor(name="b") as b,
+    ):
+        async with one.editor(name="a") as a:
+            held = await a.create(one.workspace)
+            run = await a.send(held, "Say hello.")
+            await gate.reached()
+            seen = await b.attach(held.id)
+            assert (await one.run("stop")).returncode == 0
+        gate.open()
+        with anyio.fail_after(10):
+            await b.until_ended(seen, run)
+        assert seen.answers == ["Hello"]
+        status = await b.request("agent/status", {})
+        assert (status["ledger"]["claimed"], status["ledger"]["reclaimed"]) == (1, 0)
+
+
+async def test_what_rests_is_given_back_and_belongs_to_whoever_is_asked_next(url: str) -> None:
+    async with (
+        two(InOrder([say("One."), say("Two.")]), url, ttl_s=1) as (_, one, other),
+        other.editor(name="b") as b,
+        one.editor(name="c") as c,
+    ):
+        async with one.editor(name="a") as a:
+            held = await a.create(one.workspace)
+            await a.until_ended(held, await a.send(held, "First."))
+        with anyio.fail_after(LIMIT_S):
+            while (await c.request("agent/status", {}))["claims"]:
+                pass
+        seen = await b.attach(held.id)
+        again = await c.attach(held.id)
+        run = await b.send(seen, "Second.")
+        await b.until_ended(seen, run)
+        await c.until_ended(again, run)
+        assert (seen.answers, again.answers) == (["One.", "Two."], ["One.", "Two."])
+        status = await b.request("agent/status", {})
+        assert (status["claims"], status["ledger"]["reclaimed"]) == (1, 0)
+
+
+async def test_a_folder_of_another_machine_is_shown_and_nothing_is_run_for_it(url: str) -> None:
+    hosts = ('host = "laptop"\n', 'host = "server"\n')
+    async with (
+        two(InOrder([say("One."), say("Two.")]), url, more=hosts) as (_, one, other),
+        other.editor(name="b") as b,
+    ):
+        async with one.editor(name="a") as a:
+            held = await a.create(one.workspace)
+            await a.until_ended(held, await a.send(held, "First."))
+            seen = await b.attach(held.id)
+            await b.until_ended(seen, await b.send(seen, "Second."))
+        assert (await one.run("stop")).returncode == 0
+        with pytest.raises(Refused) as refused:
+            await b.send(seen, "Third.")
+        assert (refused.value.code, "laptop" in refused.value.message) == ("unsupported", True)
+        assert 'host = "laptop"' in refused.value.hint
+        assert seen.answers == ["One.", "Two."]
+        assert len(await b.history(seen)) == seen.seq
+
+
+async def test_a_server_that_goes_away_delays_both_and_both_heal() -> None:
+    gate = Gate()
+    answers = InOrder([reply(Wait(gate), Say("One.")), say("Two.")])
+    with serve_postgres() as server:
+        async with (
+            two(answers, f"{server.database()}") as (_, one, other),
+            one.editor(name="a") as a,
+            other.editor(name="b") as b,
+        ):
+            held = await a.create(one.workspace)
+            seen = await b.attach(held.id)
+            first = await b.send(seen, "First.")
+            await gate.reached()
+            await b.wait_for(lambda: seen.status(first) == "running")
+            server.kill()
+            for editor, mirror in ((a, held), (b, seen)):
+                with pytest.raises(Refused) as refused:
+                    await editor.send(mirror, "Second.")
+                assert refused.value.code == "ledger_unavailable"
+            again = await a.attach(held.id)
+            assert (again.conversation["status"], again.seq) == ("running", held.seq)
+            gate.open()
+            server.start()
+            await a.until_ended(again, first)
+            await b.until_ended(seen, first)
+            second = await b.send(seen, "Second.")
+            await b.until_ended(seen, second)
+            assert seen.answers == ["One.", "Two."]
