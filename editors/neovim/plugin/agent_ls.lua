@@ -11,7 +11,7 @@ end, {
   range = true,
   desc = 'Talk to the agent; :help agent-ls',
   complete = function(lead, line)
-    return require('agent_ls.commands').complete(lead, line)
+    return require('agent_ls.complete').words(lead, line)
   end,
 })
 

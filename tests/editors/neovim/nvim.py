@@ -65,7 +65,7 @@ for _, buf in ipairs(space and vim.api.nvim_list_bufs() or {}) do
       table.insert(lines, table.concat(pieces))
     end
     local name = vim.fs.basename(vim.api.nvim_buf_get_name(buf))
-    table.insert(found, { name, mark[2], vim.trim(mark[4].sign_text), lines })
+    table.insert(found, { name, mark[2], mark[4].sign_text or mark[4].number_hl_group, lines })
   end
 end
 return found

@@ -8,7 +8,7 @@ from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
 
-VERBS = ["answer", "approve", "ask", "attach", "deny", "new", "pending", "show", "status", "stop"]
+VERBS = ["answer", "approve", "ask", "attach", "conversations", "deny", "new", "pending", "show", "status", "stop"]
 CLIENTS = "return #vim.lsp.get_clients({ name = 'agent_ls', _uninitialized = true })"
 
 
@@ -64,6 +64,60 @@ async def test_a_new_conversation_leaves_the_old_one_to_go_back_to() -> None:
         assert await nvim.lua(CURRENT) == first
 
 
+async def test_the_list_of_conversations_goes_to_the_one_under_the_cursor() -> None:
+    async with scene(InOrder([say("One."), say("Two.")])) as (_, home), neovim(home) as nvim:
+        await nvim.agent("ask First")
+        await nvim.until_ended()
+        first = await nvim.lua(CURRENT)
+        await nvim.agent("new Second")
+        await nvim.until_ended(2)
+        second = await nvim.lua(CURRENT)
+        await nvim.agent("conversations")
+        await nvim.until("return vim.api.nvim_buf_get_name(0) == 'agent-ls://conversations'")
+        listed = await nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+        assert listed == [f"› Second  · idle · {second}", f"  First  · idle · {first}"]
+        await nvim.call("nvim_input", "j<CR>")
+        await nvim.until(f"{CURRENT} == '{first}'")
+        assert await nvim.lua("return vim.fn.bufexists('agent-ls://conversations')") == 0
+
+
+async def test_a_number_that_waits_no_more_is_told_how_it_was_decided() -> None:
+    async with scene(InOrder([use("shell", command="echo hi"), say("Done.")])) as (_, home), neovim(home) as nvim:
+        await nvim.agent("ask Go")
+        (number,) = await nvim.until_asked()
+        async with home.editor(home.workspace, name="emacs") as other:
+            (asked,) = await other.pending()
+            await other.respond(asked, "deny")
+        await nvim.until_ended()
+        await nvim.agent(f"approve {number}")
+        await nvim.agent("approve 99")
+        await nvim.until("return #_G.notices == 2")
+        decided, unknown = await nvim.notices()
+        assert (decided.startswith(f"#{number} was denied by "), decided.endswith(" in emacs.")) == (True, True)
+        assert unknown == "There is no request #99: it was never asked, or its conversation was deleted."
+
+
+async def test_a_card_does_not_move_the_text_and_a_narrow_terminal_leaves_the_transcript_readable() -> None:
+    edit = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
+    async with scene(InOrder([use("read", path="a.txt"), edit])) as (_, home):
+        (home.workspace / "a.txt").write_text("one\ntwo\n")
+        async with neovim(home, "a.txt") as nvim:
+            await nvim.lua("vim.o.columns, vim.wo.signcolumn = 160, 'auto'")
+            before = await nvim.lua(TEXTOFF)
+            await nvim.agent("ask Go")
+            await nvim.until_asked()
+            await nvim.until("return require('agent_ls.approvals').find() ~= nil")
+            assert (await nvim.cards())[0][0] == "a.txt"
+            assert await nvim.lua(TEXTOFF) == before
+            await nvim.lua("vim.o.columns = 100 vim.cmd('doautocmd VimResized')")
+            widths = await nvim.lua("return vim.tbl_map(vim.api.nvim_win_get_width, vim.api.nvim_list_wins())")
+            assert min(widths) >= 27, widths
+            beside = "return vim.api.nvim_win_get_width(require('agent_ls.window').windows()[1])"
+            assert await nvim.lua(beside) >= 40
+            await nvim.lua("vim.o.columns = 60 vim.cmd('doautocmd VimResized')")
+            assert await nvim.lua(beside) == 30
+
+
 async def test_a_transcript_that_is_loaded_again_or_wiped_out_comes_back_whole() -> None:
     async with scene(InOrder([say("One.")])) as (_, home), neovim(home) as nvim:
         await nvim.agent("ask First")
@@ -100,7 +154,7 @@ async def test_a_server_that_cannot_start_is_one_sentence() -> None:
         assert said == ["agent-ls could not start. `agent-ls doctor` in a terminal shows why."]
 
 
-async def test_the_health_check_names_the_program_and_the_daemon() -> None:
+async def test_the_health_check_names_the_program_the_daemon_and_the_model() -> None:
     async with scene(InOrder([say("One.")])) as (_, home), neovim(home) as nvim:
         await nvim.agent("ask First")
         await nvim.until_ended()
@@ -108,7 +162,9 @@ async def test_the_health_check_names_the_program_and_the_daemon() -> None:
         report = "\n".join(await nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"))
         assert "OK Neovim 0.11 or newer" in report
         assert f"daemon pid {home.pid}" in report
+        assert "OK a model is ready: " in report
         assert "ERROR" not in report
 
 
+TEXTOFF = "return vim.fn.getwininfo(vim.fn.bufwinid('a.txt'))[1].textoff"
 CURRENT = "return require('agent_ls.state').current[require('agent_ls.client').here()]"

@@ -73,7 +73,7 @@ async def test_a_change_is_shown_on_its_first_line_and_the_answer_is_a_stock_cod
                 [
                     "hello.py",
                     1,
-                    "?",
+                    "AgentLsCard",
                     [
                         f"╭ #{edit}  Edit hello.py",
                         "│ @@ -1,2 +1,2 @@",

@@ -108,7 +108,8 @@ async def test_two_on_one_conversation_show_the_same_and_who_decided() -> None:
             assert f"● $ echo x >> ran  · allowed by {ME} in neovim" in shown
             assert shown == await left.until_shows("Done.")
             await right.agent(f"approve {number}")
-            assert (await right.notices())[-1].startswith(f"No request #{number} waits")
+            await right.until("return #_G.notices > 0")
+            assert await right.notices() == [f"#{number} was allowed by {ME} in neovim."]
         assert lines(home.workspace / "ran") == ["x"]
 
 

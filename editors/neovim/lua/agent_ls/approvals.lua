@@ -126,8 +126,8 @@ local function put(held, buf, row)
   local request = held.request
   local lines, whole = virtual_lines(request, width_of(buf))
   local mark = vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
-    sign_text = '?',
-    sign_hl_group = 'AgentLsCard',
+    -- No sign: the first one would open the sign column and move the text to the right.
+    number_hl_group = 'AgentLsCard',
     virt_lines = lines,
     priority = 200,
   })
@@ -223,6 +223,27 @@ function M.find(number, fits)
   end
   local sentence = 'No request #%d waits: it was answered, or its run has ended. `:Agent pending` lists what waits.'
   return nil, sentence:format(number)
+end
+
+--- A number that nothing waits under here: what the daemon knows of it.
+function M.became(number, trouble)
+  local link = client.link(client.here())
+  if not number or not link or not link.hello then
+    return client.say(trouble, vim.log.levels.INFO)
+  end
+  client.request(link, 'agent/request/list', { number = number }, function(answer)
+    local found = answer.requests[1]
+    if not found or found.number ~= number then
+      trouble = ('There is no request #%d: it was never asked, or its conversation was deleted.'):format(number)
+    elseif found.status == 'pending' then
+      trouble = ('#%d waits in another workspace; `agent-ls show %d` in a terminal shows it.'):format(number, number)
+    elseif type(found.decidedBy) == 'string' then
+      local words = { allow = 'allowed', deny = 'denied', answer = 'answered', cancel = 'cancelled' }
+      local where = type(found.decidedFrom) == 'string' and ' in ' .. found.decidedFrom or ''
+      trouble = ('#%d was %s by %s%s.'):format(number, words[found.decision] or 'settled', found.decidedBy, where)
+    end
+    client.say(trouble, vim.log.levels.INFO)
+  end)
 end
 
 local function again(sentence, request)

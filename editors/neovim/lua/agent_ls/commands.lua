@@ -41,7 +41,7 @@ local function request(word, fits)
     return client.say(('`%s` is not the number of a request.'):format(word))
   end
   local held, trouble = approvals.find(number, fits)
-  return held or client.say(trouble, INFO)
+  return held or approvals.became(number, trouble)
 end
 
 --- The newest conversation of a workspace, as the list says.
@@ -137,6 +137,22 @@ function M.attach(words, root)
     client.request(link, 'agent/conversation/list', { workspace = vim.uri_from_fname(root) }, function(answer)
       conversation.on_summaries(answer.conversations)
       open(newest(root))
+    end)
+  end)
+end
+
+--- The conversations of this workspace in a window of their own; Enter attaches.
+function M.conversations()
+  local root = client.here()
+  linked(root, function(link)
+    client.request(link, 'agent/conversation/list', { workspace = vim.uri_from_fname(root) }, function(answer)
+      conversation.on_summaries(answer.conversations)
+      local shown = require('agent_ls.list').open(root, function(id)
+        M.attach(id, root)
+      end)
+      if not shown then
+        client.say('There is no conversation here yet; `:Agent ask …` begins one.', INFO)
+      end
     end)
   end)
 end
@@ -239,6 +255,7 @@ M.VERBS = {
   answer = M.answer,
   approve = M.approve,
   attach = M.attach,
+  conversations = M.conversations,
   deny = M.deny,
   new = M.new,
   pending = M.pending,
@@ -266,48 +283,6 @@ function M.run(opts)
     return M.attach(words)
   end
   work(words, opts)
-end
-
-local function numbers()
-  return vim.tbl_map(function(held)
-    return tostring(held.request.number)
-  end, approvals.pending())
-end
-
---- Ids with their titles, the newest first; what follows the id is not read.
-function M.complete_conversation(lead)
-  local known = vim.tbl_values(state.summaries)
-  table.sort(known, function(one, other)
-    return (one.updatedAt or '') > (other.updatedAt or '')
-  end)
-  local found = {}
-  for _, summary in ipairs(known) do
-    local title = type(summary.title) == 'string' and summary.title or ''
-    local line = vim.trim(summary.id .. ' ' .. require('agent_ls.text').one_line(title, 60))
-    if vim.startswith(line, lead) then
-      found[#found + 1] = line
-    end
-  end
-  return found
-end
-
-function M.complete(lead, line)
-  local before = vim.split(line:gsub('^.-Agent!?%s+', ''), '%s+')
-  local verb = before[1]
-  local found = {}
-  if #before <= 1 then
-    found = vim.tbl_keys(M.VERBS)
-    table.sort(found)
-  elseif verb == 'approve' then
-    found = vim.list_extend(#before == 2 and { 'once', 'conversation' } or {}, numbers())
-  elseif verb == 'deny' or verb == 'show' or verb == 'answer' then
-    found = #before == 2 and numbers() or {}
-  elseif verb == 'attach' then
-    return M.complete_conversation(lead)
-  end
-  return vim.tbl_filter(function(word)
-    return vim.startswith(word, lead)
-  end, found)
 end
 
 return M

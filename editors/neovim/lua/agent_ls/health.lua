@@ -2,6 +2,29 @@
 
 local M = {}
 
+local DOCTOR_MS = 20000
+
+--- What `agent-ls doctor` says: whether a message would be answered, and by which model.
+local function model(health, cmd)
+  local command = vim.list_extend(vim.list_slice(cmd, 1, #cmd - 1), { 'doctor', '--json' })
+  local done = vim.system(command, { text = true, timeout = DOCTOR_MS }):wait()
+  local read, report = pcall(vim.json.decode, done.stdout or '', { luanil = { object = true } })
+  if not read or type(report) ~= 'table' then
+    return health.warn('`agent-ls doctor` gave no answer', 'Run it in a terminal.')
+  end
+  if report.model then
+    health.ok(('a model is ready: %s'):format(report.model))
+  else
+    health.error('no model is ready', report.nextStep or 'Run `agent-ls doctor` in a terminal.')
+  end
+  for _, line in ipairs(report.lines or {}) do
+    local known = line.part == 'providers' or line.part == 'new conversations'
+    if not known and (line.level == 'warning' or line.level == 'problem') then
+      health.warn(('%s: %s'):format(line.name, line.text))
+    end
+  end
+end
+
 function M.check()
   local health = vim.health
   health.start('agent-ls')
@@ -16,6 +39,7 @@ function M.check()
   end
   local done = vim.system({ cmd[1], '--version' }, { text = true, timeout = 5000 }):wait()
   health.ok(('%s: %s'):format(cmd[1], vim.trim(done.stdout or '')))
+  model(health, cmd)
   local any = false
   for _, link in pairs(require('agent_ls.state').links) do
     any = true

@@ -7,6 +7,8 @@ local view = require('agent_ls.view')
 
 local M = {}
 
+local NARROWEST = 40
+
 local function dress_window(window)
   local options = {
     wrap = true,
@@ -30,6 +32,8 @@ local function dress_window(window)
     statusline = ' agent-ls',
     winbar = "%{%v:lua.require'agent_ls.window'.winbar()%}",
   }
+  -- A split of another window, or a narrower terminal, takes nothing from it.
+  options[vim.api.nvim_win_get_width(window) < vim.o.columns and 'winfixwidth' or 'winfixheight'] = true
   for name, value in pairs(options) do
     vim.api.nvim_set_option_value(name, value, { scope = 'local', win = window })
   end
@@ -86,6 +90,18 @@ function M.open(conversation)
   end
   dress_window(window)
   view.to_end(window, vim.api.nvim_buf_line_count(buf))
+end
+
+--- After the terminal has changed its size: a transcript beside the text can still be read, and so can the text.
+function M.fit()
+  local least = math.min(NARROWEST, math.floor(vim.o.columns / 2))
+  for _, window in ipairs(M.windows()) do
+    local width = vim.api.nvim_win_get_width(window)
+    local wanted = math.max(least, math.min(width, vim.o.columns - least - 1))
+    if vim.wo[window].winfixwidth and wanted ~= width then
+      vim.api.nvim_win_set_width(window, wanted)
+    end
+  end
 end
 
 function M.close()
