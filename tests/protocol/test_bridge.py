@@ -335,7 +335,6 @@ def test_a_daemon_that_a_person_stopped_is_not_started_again_by_an_idle_editor(
     assert editor.next()["method"] == "agent/drain"
     daemon.close()
     (runtime_dir / "daemon.sock").unlink()
-    # What an editor says by itself is no wish of the person.
     editor.send(method="agent/window/focus", params={"focused": True})
     editor.send(method="$/setTrace", params={"value": "off"})
     with FakeDaemon(runtime_dir) as started_by_somebody:
