@@ -78,6 +78,7 @@ class Feed:
         self.listeners: list[Listener] = []
         self.may_send: Callable[[], bool] = lambda: True
         self._kept: set[str] = set()
+        self._muted: set[str] = set()
 
     def go_on(self) -> None:
         """Text in flight may be sent again (`may_send`)."""
@@ -156,6 +157,14 @@ class Feed:
         self._kept.discard(conversation_id)
         return kept
 
+    def mute(self, conversation_id: str) -> None:
+        """What is said from now on is not this daemon's to tell, and what was said and not sent is forgotten."""
+        self._muted.add(conversation_id)
+        self.clear_all(conversation_id)
+
+    def unmute(self, conversation_id: str) -> None:
+        self._muted.discard(conversation_id)
+
     async def pump(self) -> None:
         """Sends what has gathered; runs for the life of the daemon."""
         kept_at = self._clock.monotonic()
@@ -177,7 +186,7 @@ class Feed:
             await self._clock.sleep(FRAME_S)
 
     def _add(self, conversation_id: str, item_id: str, delta: str, *, phase: str, is_output: bool) -> None:
-        if not delta:
+        if not delta or conversation_id in self._muted:
             return
         buffers = self._buffers.setdefault(conversation_id, {})
         buffer = buffers.get(item_id)

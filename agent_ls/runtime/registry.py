@@ -114,7 +114,9 @@ class Registry:
                 await self.services.clock.sleep(wait)
                 wait = min(2 * wait, LONGEST_WAIT_S)
                 continue
-            if isinstance(actor, Refusal):
+            if isinstance(actor, Refusal) and OWNER in actor.data:
+                log.info("%s is held by another daemon", conversation_id)
+            elif isinstance(actor, Refusal):
                 log.warning("%s cannot be taken over: %s", conversation_id, actor.code)
             if isinstance(actor, Refusal) or actor.state.active is None:
                 self._is_taken_over(conversation_id)
@@ -250,11 +252,12 @@ class Registry:
         driver.abandon()
         self.forget(actor.id)
         self._leaving.add(actor.id)
+        self.services.feed.mute(actor.id)
         self.on_left(actor.id, actor.state.seq)
 
         async def leave() -> None:
             await driver.over()
-            self.services.feed.clear_all(actor.id)
+            self.services.feed.unmute(actor.id)
             self._leaving.discard(actor.id)
             await self._load_patiently(actor.id)
 
