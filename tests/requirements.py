@@ -338,4 +338,23 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "that is away for a moment delays a run and ends none.",
         ("tests/unit/runtime/test_fenced.py",),
     ),
+    "durable.export": Requirement(
+        "What was exported comes back by an import, the same but for its ids; nothing of it is run and it grants "
+        "nothing. However the file was cut, joined, garbled or shuffled, every whole record is taken, what is lost is "
+        "told, and what comes of it is sound.",
+        (
+            "tests/protocol/test_exchange.py",
+            "tests/unit/core/test_imported.py",
+            "tests/unit/adapters/ledger/test_torn_exports.py",
+        ),
+    ),
+    "durable.old-ledgers": Requirement(
+        "A ledger that an earlier version wrote is read by every later one, and its conversations go on.",
+        ("tests/replay/test_old_ledgers.py",),
+    ),
+    "durable.deleted": Requirement(
+        "A deleted conversation leaves nothing: no card, no output on disk, no blob of its own after a while; what any "
+        "event names stays. Archived conversations are deleted after the time that was set, and no others.",
+        ("tests/unit/runtime/test_housekeeping.py", "tests/contract/ledger/test_ledger_sweep.py"),
+    ),
 }

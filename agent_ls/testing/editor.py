@@ -174,11 +174,21 @@ class Editor:
 
     async def history(self, conversation: Mirror) -> list[Json]:
         """Every event of the conversation since it was made."""
-        params = {"conversationId": conversation.id, "format": "jsonl"}
-        text: str = (await self.request("agent/conversation/export", params))["text"]
-        events = [json.loads(line) for line in text.splitlines()]
+        lines = [json.loads(line) for line in (await self.export(conversation.id, "jsonl")).split("\n") if line]
+        events = [line for line in lines if line["kind"] != "blob"]
         assert [event["seq"] for event in events] == list(range(1, len(events) + 1)), "a gap in the ledger"
         return events
+
+    async def export(self, conversation_id: str, form: str = "markdown") -> str:
+        """A conversation written out; a file that it takes is read and removed."""
+        params = {"conversationId": conversation_id, "format": form}
+        exported: Json = await self.request("agent/conversation/export", params)
+        if "text" in exported:
+            return str(exported["text"])
+        path = Path(exported["path"])
+        text = path.read_text(encoding="utf-8")
+        path.unlink()
+        return text
 
     async def until_asked(self, conversation: Mirror, count: int = 1) -> list[Json]:
         """Until so many requests of the conversation are pending."""
