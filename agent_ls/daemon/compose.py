@@ -123,29 +123,24 @@ class Daemon:
 async def composed(
     settings: Settings, environ: Mapping[str, str], *, read: Callable[[], Settings]
 ) -> AsyncIterator[Daemon]:
-    """Opens the ledger, starts what has to run, gives the daemon; closes all of it in the opposite order.
-
-    `read` reads the settings again.
-    """
+    """Opens the ledger, starts what has to run, closes all of it in the opposite order. `read` reads settings again."""
     clock, boot_id, state_dir = SystemClock(), RandomIds().fresh(), Path(paths.state_dir(environ))
     ledger, keep, host = await open_ledger(settings, state_dir, clock=clock, boot_id=boot_id)
     providers = Providers(settings, dict(environ), clock)
     try:
         async with Supervisor() as supervisor:
-            workspaces = Workspaces(settings, environ)
-            opened, cards = open_files(_spool(environ)), CardFiles(str(state_dir / "cards"))
+            workspaces, opened = Workspaces(settings, environ), open_files(_spool(environ))
             services = _services(
                 settings, environ, ledger=ledger, supervisor=supervisor, providers=providers, workspaces=workspaces,
                 boot_id=boot_id, clock=clock, opened=opened, host=host,
             )  # fmt: skip
             registry = Registry(services)
             board = Board(opened.documents, clock.monotonic, diagnostics.draw)
-            inbox = Inbox(lambda known: _state_of(registry, known), board)
-            services.feed.listeners.append(inbox.on_events)
-            await _load_inbox(inbox, ledger)
+            inbox = await _inbox(registry, board)
             reloader, janitor = Reloader(settings, read, clock), Janitor(registry)
             reloader.users = [providers.use, workspaces.use, partial(_limit, services)]
-            parts = {"config": reloader.status, "janitor": janitor.status}
+            report = {"config": reloader.status, "janitor": janitor.status}
+            cards = CardFiles(str(state_dir / "cards"))
             exchange = _exchange(registry, settings, state_dir, drop_cards=cards.drop, gone=inbox.deleted)
             shared = sharing(registry, inbox, exchange.housekeeper.delete, ttl_s=settings.ledger.claim_ttl_s)
             desk = Desk(
@@ -162,15 +157,14 @@ async def composed(
                 person=_person(),
                 version=__version__,
                 workspace_rules=workspaces.workspace_rules,
-                status=Reporter(registry, inbox, clock, parts=parts).status,
+                status=Reporter(registry, inbox, clock, parts=report).status,
                 remember_environment=workspaces.remember_environment,
                 follow=shared.follow,
                 keep_card=cards.keep,
                 exchange=exchange,
             )
-            _begin(
-                supervisor, {"feed": services.feed.pump, "ledger": keep, "warm-up": providers.warm_up, **shared.works}
-            )
+            works = {"feed": services.feed.pump, "ledger": keep, "warm-up": providers.warm_up, **shared.works}
+            _begin(supervisor, works)
             yield Daemon(desk, handlers(desk), inbox, reloader, janitor)
     finally:
         await providers.close()
@@ -270,13 +264,18 @@ def _state_of(registry: Registry, conversation_id: str) -> ConversationState | N
     return None if actor is None else actor.state
 
 
-async def _load_inbox(inbox: Inbox, ledger: Ledger) -> None:
+async def _inbox(registry: Registry, board: Board) -> Inbox:
+    """What waits in the ledger is in it; it hears of everything after that."""
+    ledger = registry.services.ledger
+    inbox = Inbox(lambda known: _state_of(registry, known), board)
+    registry.services.feed.listeners.append(inbox.on_events)
     found = []
     for request in await ledger.requests(None, None):
         conversation = await ledger.find(request.conversation_id)
         if isinstance(conversation, Conversation):
             found.append((request, conversation))
     inbox.load(found)
+    return inbox
 
 
 def _person() -> str:
