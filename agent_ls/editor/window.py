@@ -88,7 +88,8 @@ class Window(Connection):
         if held is None:
             return
         self._told[conversation_id] = seq
-        self._send_events(conversation_id, [*before, *held])
+        self._send_events(conversation_id, before)
+        self._send_events(conversation_id, held)
 
     def detach(self, conversation_id: str) -> None:
         self._attached.discard(conversation_id)

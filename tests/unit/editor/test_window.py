@@ -82,6 +82,13 @@ async def test_what_is_committed_while_an_attach_is_answered_comes_after_the_ans
     assert await told(window) == [4, 5]
 
 
+async def test_what_was_read_as_missed_and_heard_meanwhile_is_told_once(window: Window, feed: Feed) -> None:
+    window.follow("c1")
+    feed.publish("c1", events(3, 4))
+    window.release("c1", 1, events(2, 3))
+    assert await told(window) == [2, 3, 4]
+
+
 async def test_who_attaches_again_from_an_earlier_place_is_told_all_of_it_again(window: Window) -> None:
     for _ in range(2):
         window.follow("c1")
