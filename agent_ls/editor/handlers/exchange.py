@@ -68,10 +68,8 @@ async def import_(desk: Desk, window: Window, params: models.ImportConversation)
 
 
 async def delete(desk: Desk, window: Window, params: models.DeleteConversation) -> Answer:
-    done = await desk.commands.run(order(params, params.conversation_id, Delete()))
-    if not isinstance(done, Refusal):
-        desk.inbox.deleted(params.conversation_id)
-    return done
+    """Windows are told by whoever removes it: the housekeeper, or the hint of another daemon's."""
+    return await desk.commands.run(order(params, params.conversation_id, Delete()))
 
 
 async def _markdown(snapshot: Snapshot) -> AsyncIterator[bytes]:
