@@ -70,7 +70,7 @@ class Judge:
         self.tell(f"{process.name}: begins {item_id}")
         if (item_id, process.name) not in self.starts:
             self.wrong(f"{item_id} began without a record")
-        if self._is_late(process, item_id) and self._knows_better(process, item_id):
+        if self._is_late(process, item_id):
             self.wrong(f"{process.name} began {item_id} although another has taken it over")
         for other, (holder, theirs) in self.held.items():
             if holder is process and other != item_id and any(conflicts(a, b) for a in keys for b in theirs):
@@ -124,10 +124,6 @@ class Judge:
 
     def _is_late(self, process: Process, item_id: str) -> bool:
         return self.store.owners.get(item_id.partition(".")[0]) != process.name
-
-    def _knows_better(self, process: Process, item_id: str) -> bool:
-        """Not if it stood still since a ledger told it that it holds the claim."""
-        return process.sure.get(item_id.partition(".")[0]) == process.stalls
 
     def _check_calls(self, state: ConversationState) -> None:
         for item in state.items.values():

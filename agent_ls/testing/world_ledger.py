@@ -46,8 +46,6 @@ class WorldLedger(MemoryLedger):
             # As PostgreSQL says it: this one was decided without the one whose answer was lost.
             return lost_track(commit.epoch)
         committed = await super().append(commit)
-        if isinstance(committed, Committed):
-            self._process.sure[commit.conversation_id] = self._process.stalls
         if isinstance(committed, Committed) and committed.events:
             lost = self._fate.strikes(self._fate.odds.lost_answer)
             self._judge(self._process, commit, committed.events, lost=lost)

@@ -32,16 +32,11 @@ class Task(asyncio.Task[Any]):
 
 
 class Process:
-    """What runs together and is halted together. `stalls` counts how often it stood still.
-
-    `sure`: by conversation, the count when a ledger last told it that it holds the claim.
-    """
+    """What runs together and is halted together."""
 
     def __init__(self, name: str, loop: "WorldLoop") -> None:
         self.name = name
         self.dead = False
-        self.stalls = 0
-        self.sure: dict[str, int] = {}
         self._loop = loop
         self._halted: list[asyncio.Handle] | None = None
         self.context: Context = copy_context()
@@ -64,7 +59,6 @@ class Process:
         self._halt()
 
     def stall(self) -> None:
-        self.stalls += 1
         self._halt()
 
     def resume(self) -> None:
