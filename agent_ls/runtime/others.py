@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 LOOK_S: Final = 5.0
 TICK_S: Final = 1.0
 AFTER_S: Final = 0.05
+# A busy daemon elsewhere hints at every commit: what nobody holds is not looked for as often.
+UNHELD_S: Final = 0.2
 LONGEST_REST_S: Final = 60.0
 BATCH: Final = 256
 
@@ -58,6 +60,7 @@ class Others:
         self._followed: dict[str, int] = {}
         self._changed: dict[str, None] = {}
         self._all = True
+        self._full_at = self._take_up_at = 0.0
         self._news = anyio.Event()
         self._publishing = anyio.Lock()
         self._resting: dict[str, tuple[int, float]] = {}
@@ -123,21 +126,21 @@ class Others:
 
     async def work(self) -> None:
         """Looks at every hint, and now and then without one."""
-        wait = 0.0
+        monotonic = self._services.clock.monotonic
         while True:
-            with anyio.move_on_after(wait) as waiting:
+            with anyio.move_on_after(max(0.0, min(self._full_at, self._take_up_at) - monotonic())):
                 await self._news.wait()
             self._news = anyio.Event()
-            everything, self._all = self._all or waiting.cancelled_caught, False
+            everything, self._all = self._all or monotonic() >= self._full_at, False
             changed, self._changed = list(self._changed), {}
             try:
-                wait = await self._look(changed, everything=everything)
+                await self._look(changed, everything=everything)
             except LedgerError as error:
                 log.warning("what other daemons did cannot be looked at: %s", error.refusal.code)
-                self._all, wait = True, TICK_S
+                self._full_at = self._take_up_at = monotonic() + TICK_S
 
-    async def _look(self, changed: Sequence[str], *, everything: bool) -> float:
-        """The seconds until there may be something to take up."""
+    async def _look(self, changed: Sequence[str], *, everything: bool) -> None:
+        now = self._services.clock.monotonic()
         ours = [known for known in changed if self._registry.live(known) is not None]
         if ours and not everything:
             await self._look_at_claims()
@@ -150,7 +153,11 @@ class Others:
         if everything:
             await self._tell_of_requests()
             await self._give_back()
-        return await self._take_up()
+            self._full_at = now + LOOK_S
+        if everything or now >= self._take_up_at:
+            await self._take_up(now)
+        elif len(ours) < len(changed):
+            self._take_up_at = min(self._take_up_at, now + UNHELD_S)
 
     async def _look_at_claims(self) -> None:
         actors = self._registry.actors()
@@ -193,17 +200,19 @@ class Others:
             if self._registry.live(conversation_id) is None and conversation_id not in self._followed:
                 await self._tell_summary(conversation_id)
 
-    async def _take_up(self) -> float:
-        """Goes on with what is owed and nobody works on."""
+    async def _take_up(self, now: float) -> None:
+        """Goes on with what is owed and nobody works on; notes when to look again."""
+        self._take_up_at = now + LOOK_S
         if self._services.drain.begun:
-            return LOOK_S
+            return
         found, soonest_s = await self._shared.unheld()
+        if soonest_s is not None:
+            self._take_up_at = now + min(LOOK_S, soonest_s + AFTER_S)
         for conversation_id in found:
             taken = await self._registry.actor(conversation_id)
             if not isinstance(taken, Refusal):
                 log.info("taken up from another daemon", extra={"conversation": conversation_id})
                 self.stir(conversation_id)
-        return LOOK_S if soonest_s is None else min(LOOK_S, soonest_s + AFTER_S)
 
     async def _give_back(self) -> None:
         """Releases what has been at rest for a while, so that whoever is asked next may have it at once."""

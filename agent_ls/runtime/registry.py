@@ -19,7 +19,7 @@ from agent_ls.core.events import ConversationFact
 from agent_ls.core.projection import ConversationState
 from agent_ls.ports.ledger import LedgerError, Snapshot
 from agent_ls.ports.shared import Shared
-from agent_ls.runtime.actor import Actor, Decide
+from agent_ls.runtime.actor import Actor, Decide, answer_of
 from agent_ls.runtime.driver import Driver
 from agent_ls.runtime.patience import Fenced
 from agent_ls.runtime.recovery import take_over
@@ -70,7 +70,9 @@ class Registry:
         """A conversation that may not be there yet; `decide` says what it begins with."""
         actor = await self._locked(conversation_id, fresh=True)
         if isinstance(actor, Refusal):
-            return actor
+            # Another daemon may have begun it, with this very command.
+            known = await self.services.ledger.receipt(command_id) if self._shared else None
+            return actor if known is None else answer_of(known, conversation_id, "")
         made = await actor.command(command_id, decide)
         if not actor.state.exists:
             self.forget(actor.id)
@@ -131,10 +133,10 @@ class Registry:
         return found if isinstance(found, Conversation) else _unknown(conversation_id)
 
     async def state(self, conversation_id: str) -> ConversationState | Refusal:
-        """To look at only; one that is not in memory is read and not claimed."""
-        actor = self._actors.get(conversation_id)
-        if actor is not None and actor.state.exists:
-            return actor.state
+        """To look at only: where others may write it, one that is not in memory is read and not claimed."""
+        if not self._shared or conversation_id in self._actors:
+            actor = await self.actor(conversation_id)
+            return actor if isinstance(actor, Refusal) else actor.state
         found = await self.services.ledger.load(conversation_id)
         return _unknown(conversation_id) if found is None else ConversationState.of(found.entities, found.seq)
 

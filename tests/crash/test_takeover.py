@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import anyio
 import asyncpg
@@ -12,7 +12,7 @@ import pytest
 from agent_ls.testing.editor import LIMIT_S, Editor, Refused
 from agent_ls.testing.home import Home
 from agent_ls.testing.mirror import Mirror
-from agent_ls.testing.model_scenario import ByHistory, Gate, Say, Wait, reply, say, use
+from agent_ls.testing.model_scenario import ByHistory, Gate, InOrder, Say, Wait, reply, say, use
 from agent_ls.testing.postgres import PostgresServer
 from tests.pair import two
 from tests.scene import lines
@@ -31,14 +31,15 @@ def url(postgres_server: PostgresServer) -> str:
 
 @asynccontextmanager
 async def stopped(home: Home) -> AsyncIterator[None]:
-    """SIGSTOP for the block, SIGCONT at its end."""
+    """SIGSTOP for the block, SIGCONT at its end if it still lives."""
     pid = home.pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
     finally:
-        os.kill(pid, signal.SIGCONT)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
 
 
 async def reclaimed(editor: Editor) -> int:
@@ -143,6 +144,27 @@ async def test_an_answer_left_for_a_daemon_that_sleeps_counts_once_whoever_wakes
         assert await reclaimed(b) == 1
 
 
+async def test_messages_left_for_a_daemon_that_dies_are_each_taken_and_answered_once(url: str) -> None:
+    texts = [f"Number {n}." for n in range(5)]
+    story = InOrder([say("Ready."), *(say(f"Answer {n}.") for n in range(5))])
+    async with two(story, url, ttl_s=TTL_S) as (_, one, other), other.editor(name="b") as b:
+        async with one.editor(name="a") as a:
+            held = await a.create(one.workspace)
+            await a.until_ended(held, await a.send(held, "Hello."))
+            seen = await b.attach(held.id)
+            async with stopped(one):
+                sent = [await begin(b, held.id, text, f"m{n}") for n, text in enumerate(texts)]
+                again = [await begin(b, held.id, text, f"m{n}") for n, text in enumerate(texts)]
+                await one.kill9()
+                answers = [await b.reply(key) for key in sent]
+        assert [await b.reply(key) for key in again] == answers
+        for answer in answers:
+            await b.until_ended(seen, answer["runId"])
+        said = [item["payload"]["content"][0]["text"] for item in seen.of_kind("user_message")]
+        assert sorted(said[1:]) == texts
+        assert seen.answers == ["Ready.", *(f"Answer {n}." for n in range(5))]
+
+
 async def test_who_slept_and_was_not_taken_over_goes_on(url: str) -> None:
     gate = Gate()
     story = ByHistory([reply(Say("Hel"), Wait(gate), Say("lo"))])
@@ -155,6 +177,12 @@ async def test_who_slept_and_was_not_taken_over_goes_on(url: str) -> None:
         gate.open()
         await a.until_ended(held, run)
         assert (held.answers, len(server.requests), await reclaimed(a)) == (["Hello"], 1, 0)
+
+
+async def begin(editor: Editor, conversation_id: str, text: str, command_id: str) -> int:
+    content = [{"type": "text", "text": text}]
+    params = {"commandId": command_id, "conversationId": conversation_id, "content": content}
+    return await editor.begin("agent/message/send", params)
 
 
 async def in_database(url: str, statement: str) -> None:

@@ -1,11 +1,13 @@
 """Two daemons on two state directories and one PostgreSQL ledger: each shows and goes on with what the other holds."""
 
+from contextlib import AsyncExitStack
 from typing import Any
 
 import anyio
 import pytest
 
 from agent_ls.testing.editor import LIMIT_S, Editor, Refused
+from agent_ls.testing.mirror import Mirror
 from agent_ls.testing.model_scenario import ByHistory, Gate, InOrder, Say, Wait, reply, say, use
 from agent_ls.testing.postgres import PostgresServer, serve_postgres
 from tests.pair import two
@@ -23,6 +25,11 @@ def url(postgres_server: PostgresServer) -> str:
 
 def facts(events: list[dict[str, Any]]) -> list[int]:
     return [event["seq"] for event in events]
+
+
+async def hears_more(editor: Editor, mirror: Mirror) -> None:
+    before = len(mirror.events)
+    await editor.wait_for(lambda: len(mirror.events) > before)
 
 
 async def test_a_conversation_of_one_is_listed_followed_and_gone_on_with_from_the_other(url: str) -> None:
@@ -64,6 +71,34 @@ async def test_a_command_sent_twice_is_done_once_and_answered_alike_by_either_da
                 await editor.request("agent/message/send", {**params, "dispatch": "queue"})
             assert refused.value.code == "command_conflict"
         assert len(server.requests) == 1
+
+
+async def test_a_create_that_is_sent_again_to_the_other_daemon_makes_one_conversation(url: str) -> None:
+    async with two(ByHistory([]), url) as (_, one, other), one.editor(name="a") as a, other.editor(name="b") as b:
+        params = {"commandId": "c", "workspace": one.workspace.as_uri()}
+        made = [await editor.request("agent/conversation/create", params) for editor in (a, b, a)]
+        assert made[0] == made[1] == made[2]
+        assert len((await b.request("agent/conversation/list", {}))["conversations"]) == 1
+
+
+async def test_windows_that_come_in_the_middle_hear_every_event_of_the_other_daemon_once(url: str) -> None:
+    """The mirror of a window fails at a gap or a repeat."""
+    todos = (use("todo", items=[{"text": f"{n}", "status": "pending"}]) for n in range(60))
+    async with two(ByHistory([*todos, say("Done.")]), url) as (_, one, other), AsyncExitStack() as windows:
+        a = await windows.enter_async_context(one.editor(name="a"))
+        await windows.enter_async_context(other.editor(name="first"))
+        held = await a.create(one.workspace)
+        run = await a.send(held, "Go.")
+        followers = []
+        for n in range(4):
+            window = await windows.enter_async_context(other.editor(name=f"b{n}"))
+            followers.append((window, await window.attach(held.id)))
+            await hears_more(*followers[-1])
+        for window, mirror in followers:
+            await window.until_ended(mirror, run)
+            assert mirror.events[-1]["seq"] - mirror.events[0]["seq"] == len(mirror.events) - 1
+        await a.until_ended(held, run)
+        assert {mirror.seq for _, mirror in followers} == {held.seq}
 
 
 async def test_an_approval_is_shown_and_answered_from_either_and_the_first_answer_wins(url: str) -> None:
