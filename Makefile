@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 FAST_TESTS = $(wildcard tests/unit tests/architecture tests/contract)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup install lint check check-editors format-editors test simulate bench demo clean
+.PHONY: help setup install lint check check-editors format-editors test simulate torture bench demo clean
 
 help: ## what there is to say
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -45,6 +45,9 @@ test: lint ## everything
 
 simulate: $(READY) ## seeded histories of the whole runtime: SEEDS=100000 for many, SEED=7 for one, told line by line
 	@$(BIN)/python -m agent_ls.testing.simulate $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000))
+
+torture: $(READY) ## kill -9 at random times, ROUNDS=1000 of them; SEED=7 says which, POSTGRES=1 on a server
+	@$(BIN)/python -m tests.crash.torture --rounds $(or $(ROUNDS),1000) $(if $(SEED),--seed $(SEED)) $(if $(POSTGRES),--postgres)
 
 bench: $(READY) ## the numbers, beside a floor measured in the same run
 	$(BIN)/python -m benchmarks

@@ -333,6 +333,39 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "a daemon that was taken over writes nothing, the invariants hold after every commit, and all comes to rest.",
         ("tests/simulation/test_histories.py", "tests/simulation/test_replay.py"),
     ),
+    "durable.crash-matrix": Requirement(
+        "Kill -9 of the daemon at every named point of a run, on SQLite and PostgreSQL, with somebody looking or "
+        "nobody: the next one goes on, nothing acknowledged is lost, nothing is answered twice, no effect twice "
+        "unasked, each call has one truthful result, and the conversation can be used.",
+        ("tests/crash/test_matrix.py",),
+    ),
+    "durable.torture": Requirement(
+        "Kill -9 at random times under windows that send, steer, queue, stop and answer: no acknowledged message is "
+        "lost or answered twice, no gap, no command runs twice unasked, no result says what did not happen.",
+        ("tests/crash/test_torture.py",),
+    ),
+    "durable.takeover-time": Requirement(
+        "On one machine a conversation goes on within a second of the first connect after kill -9.",
+        ("tests/crash/test_takeover_time.py",),
+    ),
+    "case.B55": Requirement(
+        "Eight windows with 200 appends each lose nothing and get nothing twice, also while another program holds the "
+        "file for 3 s; for 8 s they are told. Of many who start on an empty ledger one makes the schema.",
+        (
+            "tests/crash/test_ledger_in_use.py",
+            "tests/contract/ledger/test_ledger_writing.py::test_eight_writers_lose_nothing",
+            "tests/contract/ledger/test_postgres_schema.py::test_four_daemons_that_start_on_an_empty_database_make_one_schema",
+        ),
+    ),
+    "case.B58": Requirement(
+        "Killed before any statement of a migration, a ledger is what it was, and the next one finishes; a newer "
+        "schema is left alone.",
+        (
+            "tests/contract/ledger/test_ledger_migration_crash.py",
+            "tests/contract/ledger/test_ledger_file.py::test_a_newer_schema_is_left_as_it_is",
+            "tests/contract/ledger/test_postgres_schema.py::test_a_newer_schema_is_left_as_it_is",
+        ),
+    ),
     "durable.void-view": Requirement(
         "A daemon whose view of a conversation is void ends its work there, forgets it and looks whose it is; a ledger "
         "that is away for a moment delays a run and ends none.",

@@ -98,7 +98,7 @@ def _sqlite(death: Death) -> None:
     plain = owner.migrate
 
     def migrate(connection: Any, path: Path, migrations: Sequence[Any]) -> None:
-        plain(connection, path, [_watched(each, death) for each in migrations])
+        plain(connection, path, [watched(each, death) for each in migrations])
         death.reached("migration.after")
 
     owner.migrate = migrate
@@ -114,7 +114,7 @@ def _postgres(death: Death) -> None:
     plain = owner.migrate
 
     async def migrate(connection: Any, migrations: Sequence[Any]) -> int:
-        version: int = await plain(connection, [_watched(each, death) for each in migrations])
+        version: int = await plain(connection, [watched(each, death) for each in migrations])
         death.reached("migration.after")
         return version
 
@@ -146,11 +146,12 @@ def moments_of(facts: Sequence[Fact]) -> Iterator[str]:
             yield moment
 
 
-def _watched(migration: Any, death: Death) -> Any:
-    return type(migration)(migration.version, _Statements(migration.statements, death))
+def watched(migration: Any, death: Death) -> Any:
+    """The same migration, in which the daemon can die."""
+    return type(migration)(migration.version, Statements(migration.statements, death))
 
 
-class _Statements(Sequence[str]):
+class Statements(Sequence[str]):
     """A migration's statements, each of which can be the one before which the daemon dies."""
 
     def __init__(self, statements: Sequence[str], death: Death) -> None:
