@@ -311,7 +311,17 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
     "durable.claims": Requirement(
         "Of several daemons on one database one may write a conversation, until it releases it or its lease has ended "
         "by the database's clock; whoever was taken over writes nothing more.",
-        ("tests/contract/ledger/test_ledger_claims.py",),
+        ("tests/contract/ledger/test_ledger_claims.py", "tests/contract/ledger/test_ledger_shared.py"),
+    ),
+    "durable.two-daemons": Requirement(
+        "A daemon shows what another one holds, live and without gap or repeat; commands and answers given at either "
+        "are decided once by the owner, and the same command has the same answer everywhere.",
+        ("tests/protocol/test_two_daemons.py", "tests/unit/editor/test_orders.py", "tests/unit/editor/test_window.py"),
+    ),
+    "durable.takeover": Requirement(
+        "What a daemon that died or fell silent owes is taken over within its lease and two seconds, at once after a "
+        "clean stop; when it wakes up, it writes and says nothing as the owner and shows what the other one did.",
+        ("tests/crash/test_takeover.py", "tests/unit/runtime/test_feed.py"),
     ),
     "durable.server-lost": Requirement(
         "A database server that goes away at any moment loses nothing that was acknowledged, has nothing committed "

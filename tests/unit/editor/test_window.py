@@ -45,14 +45,18 @@ def window(feed: Feed) -> Window:
     return Window(None, {}, desk=cast(Desk, desk), pid=1)
 
 
-async def told(window: Window) -> Sequence[int]:
+async def heard(window: Window) -> list[dict[str, Any]]:
     window.outbound.close()
-    sent: list[int] = []
+    found: list[dict[str, Any]] = []
     while data := await window.outbound.get():
         for part in data.split(b"\r\n\r\n")[1:]:
             message: dict[str, Any] = json.JSONDecoder().raw_decode(part.decode())[0]
-            sent += [event["seq"] for event in message["params"]["events"]]
-    return sent
+            found.append(message)
+    return found
+
+
+async def told(window: Window) -> Sequence[int]:
+    return [event["seq"] for message in await heard(window) for event in message["params"]["events"]]
 
 
 async def test_what_the_answer_of_an_attach_holds_already_is_not_told_when_the_feed_hears_of_it_later(
@@ -94,3 +98,16 @@ async def test_who_attaches_again_from_an_earlier_place_is_told_all_of_it_again(
         window.follow("c1")
         window.release("c1", 1, events(2, 3))
     assert await told(window) == [2, 3, 2, 3]
+
+
+async def test_a_gap_is_never_told_the_window_has_to_attach_again(window: Window, feed: Feed) -> None:
+    window.follow("c1")
+    window.release("c1", 1)
+    feed.publish("c1", events(2))
+    feed.publish("c1", events(4))
+    feed.publish("c1", events(5))
+    assert [(message["method"], message["params"]) for message in await heard(window)] == [
+        ("agent/resync", {"conversationId": "c1"})
+    ]
+    window.follow("c1")
+    window.release("c1", 5)

@@ -172,3 +172,28 @@ async def test_text_is_kept_for_a_crash_although_nothing_follows_it() -> None:
             if len(given.kept) > 1:
                 break
         assert given.kept[1:] == [("c", "i1", "Hello world")]
+
+
+async def test_while_it_is_not_sure_whose_the_conversation_is_nothing_is_said_and_then_all_of_it() -> None:
+    async with pumped() as given:
+        sure = False
+        given.feed.may_send = lambda: sure
+        given.feed.text("c", "i1", "Hel", phase="answering")
+        await anyio.wait_all_tasks_blocked()
+        assert given.told.frames == []
+        sure = True
+        given.feed.text("c", "i1", "lo", phase="answering")
+        given.feed.go_on()
+        await given.frame()
+        assert given.told.frames == [StreamUpdate("i1", 5, "Hello", phase="answering", is_output=False)]
+
+
+async def test_what_is_said_in_a_conversation_that_was_taken_over_is_forgotten() -> None:
+    async with pumped() as given:
+        given.feed.text("c", "i1", "Hel", phase="answering")
+        given.feed.mute("c")
+        given.feed.text("c", "i1", "lo", phase="answering")
+        given.feed.unmute("c")
+        given.feed.text("c", "i2", "New", phase="answering")
+        await given.frame()
+        assert given.told.frames == [StreamUpdate("i2", 3, "New", phase="answering", is_output=False)]
