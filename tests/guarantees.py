@@ -181,5 +181,7 @@ NOT_PROMISED: Final = (
     "loses it with the power, and a file that tools write is only as safe as its file system.",
     "**A daemon that dies again and again while it starts.** After some tries the bridge ends with a sentence, and the "
     "editor has to start it anew. Nothing is lost by it.",
+    "**A database server whose clock is set back** lets the lease of a dead daemon last longer by as much, for daemons "
+    "of other machines. One of the same state directory takes over at once, and nothing is done twice.",
     "**Times** hold for a machine with a processor to spare: a start loads a hundred modules.",
 )

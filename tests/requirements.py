@@ -358,6 +358,16 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "On one machine a conversation goes on within a second of the first connect after kill -9.",
         ("tests/crash/test_takeover_time.py",),
     ),
+    "case.B54": Requirement(
+        "One clock writes and judges a lease, whatever those of the daemons say; a daemon that slept is fenced if it "
+        "was taken over and goes on if it was not; a clock set back reorders nothing.",
+        (
+            "tests/contract/ledger/test_ledger_clocks.py",
+            "tests/contract/ledger/test_ledger_claims.py::test_an_owner_that_overslept_and_was_not_taken_over_goes_on",
+            "tests/unit/runtime/test_batch.py::"
+            "test_what_was_learned_last_stays_so_for_a_successor_though_the_clock_was_set_back",
+        ),
+    ),
     "case.B55": Requirement(
         "Eight windows with 200 appends each lose nothing and get nothing twice, also while another program holds the "
         "file for 3 s; for 8 s they are told. Of many who start on an empty ledger one makes the schema.",
@@ -365,6 +375,15 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             "tests/crash/test_ledger_in_use.py",
             "tests/contract/ledger/test_ledger_writing.py::test_eight_writers_lose_nothing",
             "tests/contract/ledger/test_postgres_schema.py::test_four_daemons_that_start_on_an_empty_database_make_one_schema",
+        ),
+    ),
+    "case.B57": Requirement(
+        "A full disk refuses a message before any tool runs and says so; after space is back it works without a "
+        "restart, and nothing acknowledged is missing.",
+        (
+            "tests/contract/ledger/test_ledger_full_disk.py",
+            "tests/protocol/test_trouble.py::"
+            "test_a_full_disk_refuses_what_is_new_keeps_what_was_acknowledged_and_heals",
         ),
     ),
     "case.B58": Requirement(
