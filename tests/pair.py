@@ -6,6 +6,8 @@ Owns that a failing test shows the logs of both, and that no request of ours was
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import asyncpg
+
 from agent_ls.testing.home import Home, home_of
 from agent_ls.testing.model_scenario import Scenario
 from agent_ls.testing.model_server import ModelServer, serve_model
@@ -28,3 +30,11 @@ async def two(
             print(f"--- one\n{one.log}\n--- other\n{other.log}")
             raise
         assert server.refused == []
+
+
+async def in_database(url: str, statement: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()

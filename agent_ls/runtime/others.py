@@ -146,7 +146,7 @@ class Others:
             await self._look_at_claims()
         if ours or everything:
             for handed in await self._shared.handed_over():
-                await self._decide(handed)
+                await self._decide_apart(handed)
         for known in [*changed, *(self._followed if everything else ())]:
             if self._registry.live(known) is None:
                 await self._tell(known)
@@ -158,6 +158,21 @@ class Others:
             await self._take_up(now)
         elif len(ours) < len(changed):
             self._take_up_at = min(self._take_up_at, now + UNHELD_S)
+
+    async def _decide_apart(self, handed: Handed) -> None:
+        """In order, and a mistake of ours in one of them is the end of nothing else."""
+        done = anyio.Event()
+
+        async def work() -> None:
+            try:
+                await self._decide(handed)
+            except LedgerError as error:
+                log.warning("a command has to wait: %s", error.refusal.code)
+            finally:
+                done.set()
+
+        if self._services.supervisor.start(f"command {handed.command_id}", work):
+            await done.wait()
 
     async def _look_at_claims(self) -> None:
         actors = self._registry.actors()

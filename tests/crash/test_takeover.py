@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import anyio
-import asyncpg
 import pytest
 
 from agent_ls.testing.editor import LIMIT_S, Editor, Refused
@@ -14,7 +13,7 @@ from agent_ls.testing.home import Home
 from agent_ls.testing.mirror import Mirror
 from agent_ls.testing.model_scenario import ByHistory, Gate, InOrder, Say, Wait, reply, say, use
 from agent_ls.testing.postgres import PostgresServer
-from tests.pair import two
+from tests.pair import in_database, two
 from tests.scene import lines
 
 pytestmark = pytest.mark.anyio
@@ -183,14 +182,6 @@ async def begin(editor: Editor, conversation_id: str, text: str, command_id: str
     content = [{"type": "text", "text": text}]
     params = {"commandId": command_id, "conversationId": conversation_id, "content": content}
     return await editor.begin("agent/message/send", params)
-
-
-async def in_database(url: str, statement: str) -> None:
-    connection = await asyncpg.connect(url)
-    try:
-        await connection.execute(statement)
-    finally:
-        await connection.close()
 
 
 def denied(asked: dict[str, str]) -> dict[str, str]:

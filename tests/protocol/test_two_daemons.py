@@ -10,7 +10,7 @@ from agent_ls.testing.editor import LIMIT_S, Editor, Refused
 from agent_ls.testing.mirror import Mirror
 from agent_ls.testing.model_scenario import ByHistory, Gate, InOrder, Say, Wait, reply, say, use
 from agent_ls.testing.postgres import PostgresServer, serve_postgres
-from tests.pair import two
+from tests.pair import in_database, two
 from tests.scene import lines
 
 pytestmark = pytest.mark.anyio
@@ -121,6 +121,21 @@ async def test_an_approval_is_shown_and_answered_from_either_and_the_first_answe
         await a.until_ended(held, run)
         await b.wait_for(lambda: b.changed["pending"] == 0)
         assert lines(one.workspace / "ran") == ["x"]
+
+
+async def test_the_command_line_of_the_other_home_shows_and_answers_what_waits(url: str) -> None:
+    async with two(InOrder([SHELL, say("Done."), say("Here.")]), url) as (_, one, other), one.editor(name="a") as a:
+        held = await a.create(one.workspace)
+        run = await a.send(held, "Go.")
+        await a.until_asked(held)
+        pending = await other.run("pending")
+        assert ("echo x >> ran" in pending.stdout, pending.returncode) == (True, 0)
+        assert (await other.run("approve", "1")).returncode == 0
+        await a.until_ended(held, run)
+        assert lines(one.workspace / "ran") == ["x"]
+        asked = await other.run("ask", "--conversation", held.id, "Again?", cwd=one.workspace)
+        assert (asked.stdout.strip(), asked.returncode) == ("Here.", 0)
+        assert held.answers[:1] == ["Done."]
 
 
 async def test_two_answers_at_once_from_two_daemons_are_one_decision(url: str) -> None:
@@ -251,6 +266,26 @@ async def test_a_folder_of_another_machine_is_shown_and_nothing_is_run_for_it(ur
         assert 'host = "laptop"' in refused.value.hint
         assert seen.answers == ["One.", "Two."]
         assert len(await b.history(seen)) == seen.seq
+
+
+async def test_a_run_in_a_folder_of_another_machine_waits_for_its_own_daemon(url: str) -> None:
+    gate = Gate()
+    hosts = ('host = "laptop"\n', 'host = "server"\n')
+    story = ByHistory([reply(Say("Hel"), Wait(gate), Say("lo"))])
+    async with two(story, url, ttl_s=1, more=hosts) as (server, one, other), other.editor(name="b") as b:
+        async with one.editor(name="a") as a:
+            held = await a.create(one.workspace)
+            run = await a.send(held, "Say hello.")
+            await gate.reached()
+            seen = await b.attach(held.id)
+            await one.kill9()
+        await in_database(url, "SELECT pg_sleep(3)")
+        status = await b.request("agent/status", {})
+        assert (status["claims"], len(server.requests)) == (0, 1)
+        gate.open()
+        await one.start()
+        await b.until_ended(seen, run)
+        assert seen.answers == ["Hello"]
 
 
 async def test_a_server_that_goes_away_delays_both_and_both_heal() -> None:
