@@ -6,6 +6,7 @@ Owns who says what when and when the daemon dies, all of it drawn from the seed.
 of its own; at its end everything is let come to rest and looked at. Does not own what has to hold (torture_world).
 """
 
+import os
 import random
 import sys
 from argparse import ArgumentParser
@@ -13,13 +14,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import anyio
+from anyio.abc import TaskGroup
 
 from agent_ls.adapters.host.system import SystemClock
 from agent_ls.testing.editor import Editor, LinkEnded, Refused
-from agent_ls.testing.home import Home, gone, home_of
+from agent_ls.testing.home import Home, home_of, kill9
 from agent_ls.testing.mirror import Mirror
 from agent_ls.testing.model_server import ModelServer, serve_model
 from agent_ls.testing.postgres import PostgresServer, serve_postgres
@@ -54,7 +57,7 @@ class Chapter:
         async with anyio.create_task_group() as tasks:
             for n in range(WINDOWS):
                 tasks.start_soon(Window(f"w{n}", self).live)
-            await self._kill(rounds)
+            await self._kill(rounds, tasks)
             self.book.calm = True
             await self.book.all_rest(WINDOWS)
             async with self.home.bridged(name="last") as editor:
@@ -66,19 +69,22 @@ class Chapter:
                 self.book.surprises.append(f"{known}: {fault}")
         return [*self.book.surprises, *(f"the server refused: {each.reason}" for each in self.server.refused)]
 
-    async def _kill(self, rounds: int) -> None:
-        dice, clock, seen = random.Random(f"{self.name} kill"), SystemClock(), 0
-        for _ in range(rounds):
+    async def _kill(self, rounds: int, tasks: TaskGroup) -> None:
+        dice, clock, seen, killed = random.Random(f"{self.name} kill"), SystemClock(), 0, 0
+        while killed < rounds:
             # Mostly a daemon that serves, sometimes one that only just starts.
             if dice.random() < 0.8:
                 await self.book.another(seen)
             seen = len(self.book.boots)
+            if dice.random() < 0.15:
+                # Whoever dies next may be the old daemon while it drains, or the new one.
+                tasks.start_soon(self.home.run, "restart", "--deadline", dice.choice(["0", "0.2", "1"]))
             await clock.sleep(dice.uniform(0.0, 0.2) if dice.random() < 0.3 else dice.uniform(0.1, 1.0))
             pid = self.home.pid
-            if pid is not None:
+            if pid is not None and _is_of(self.home, pid):
                 with suppress(ProcessLookupError):
-                    await self.home.kill9()
-                await gone(pid)
+                    await kill9(pid)
+                    killed += 1
 
 
 class Window:
@@ -204,6 +210,14 @@ class Last:
 
 
 ENDED: Final = frozenset({"completed", "interrupted", "failed", "cancelled"})
+
+
+def _is_of(home: Home, pid: int) -> bool:
+    """Numbers are used again: nobody else's process may die of it."""
+    try:
+        return os.fsencode(home.root) in Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
 
 
 async def again(ask: Callable[[], object]) -> object:
