@@ -236,8 +236,10 @@ class PostgresLedger:
             # The answer to the first try was lost: whether it happened is told by what it left.
             return done or (tries > 1 and (await reads.receipts(db, [command_id])).get(command_id) == receipt)
 
-        self._partials.forget(conversation_id)
-        return await self._links.run(work)
+        deleted = await self._links.run(work)
+        if deleted:
+            self._partials.forget(conversation_id)
+        return deleted
 
     def changes(self) -> AsyncIterator[str | None]:
         return listen(self._server, self._boot_id, self._clock)

@@ -1,0 +1,158 @@
+"""Cases: faults that users of other tools reported, each right behaviour with the tests that show it."""
+
+from typing import Final
+
+from tests.requirement import Requirement
+
+_DECODE = "tests/unit/adapters/models/test_chat_decode.py"
+_SSE = "tests/unit/adapters/models/test_sse.py"
+_CONTEXT = "tests/protocol/test_context.py"
+_CRASH = "tests/crash/test_kill_daemon.py"
+
+CASES: Final[dict[str, Requirement]] = {
+    "case.B01": Requirement(
+        "Text is equal byte for byte wherever a chunk ends inside a character.",
+        (
+            f"{_SSE}::test_a_character_cut_in_two_stays_whole",
+            f"{_DECODE}::test_any_cut_of_the_bytes_gives_the_same_reply_and_frames",
+        ),
+    ),
+    "case.B03": Requirement(
+        "Keep-alive frames of every kind are ignored and count as signs of life.",
+        (f"{_SSE}::test_signs_of_life_are_no_events", f"{_DECODE}::test_keep_alives_change_nothing"),
+    ),
+    "case.B04": Requirement(
+        "An answer is the same in every dress of the event stream; a last event without its blank line was cut.",
+        (f"{_SSE}::test_one_event_in_all_its_dresses", f"{_SSE}::test_a_last_event_without_its_blank_line_was_cut"),
+    ),
+    "case.B05": Requirement(
+        "A call with empty arguments runs with an empty object and is replayed as one.",
+        (f"{_CONTEXT}::test_a_call_with_empty_arguments_counts_as_an_empty_object",),
+    ),
+    "case.B07": Requirement(
+        "Call ids that a server uses twice are told apart, each result goes with its own call.",
+        (f"{_CONTEXT}::test_ids_that_a_server_uses_twice_are_told_apart",),
+    ),
+    "case.B12": Requirement(
+        "Chunks without choices are no error, and usage is counted once.",
+        (f"{_DECODE}::test_choices_may_be_empty_or_missing_and_usage_is_counted_once",),
+    ),
+    "case.B17": Requirement(
+        "No request holds an empty text, whatever was said or came out.",
+        (f"{_CONTEXT}::test_no_text_that_is_sent_is_empty",),
+    ),
+    "case.B19": Requirement(
+        "Results follow their calls at once; what else was said comes after; images stand where they may.",
+        (
+            f"{_CONTEXT}::test_a_message_sent_while_a_tool_runs_comes_after_its_result",
+            f"{_CONTEXT}::test_an_image_in_a_result_is_sent_where_images_may_stand",
+        ),
+    ),
+    "case.B20": Requirement(
+        "A tool that is not offered is an error that names those that are; nothing runs out of plain text.",
+        (
+            f"{_CONTEXT}::test_a_tool_that_is_not_offered_is_an_error_that_names_those_that_are",
+            f"{_CONTEXT}::test_a_model_that_repeats_a_wrong_call_is_stopped",
+            f"{_CONTEXT}::test_text_that_shows_a_call_runs_nothing",
+        ),
+    ),
+    "case.B23": Requirement(
+        "A window that comes late, or back, is shown what waits from state, not from events that it missed.",
+        (
+            "tests/protocol/test_plain_lsp.py::test_what_waits_is_marked_in_a_window_that_comes_late_and_again_for_a_new_daemon",
+        ),
+    ),
+    "case.B25": Requirement(
+        "Decisions of a batch that were taken before a restart are kept; the batch goes to the model as a whole.",
+        (f"{_CRASH}::test_decisions_taken_before_it_are_kept_and_the_rest_is_still_asked",),
+    ),
+    "case.B28": Requirement(
+        "The reason of a denial goes with its own call and no other.",
+        (
+            "tests/protocol/test_main_job.py::test_calls_of_one_step_are_asked_together_and_each_denial_keeps_its_own_reason",
+        ),
+    ),
+    "case.B29": Requirement(
+        "Denied, interrupted and not run are told apart, truthfully.",
+        (
+            f"{_CONTEXT}::test_a_denied_call_is_told_as_denied_and_a_stopped_one_as_not_run",
+            f"{_CONTEXT}::test_stopped_while_a_command_runs_the_model_is_told_that_it_may_have_had_effects",
+            f"{_CONTEXT}::test_stopped_in_mid_stream_the_text_so_far_stays_and_the_next_message_is_taken",
+        ),
+    ),
+    "case.B61": Requirement(
+        "The mirror of a window's text does not drift in utf-8, utf-16 or utf-32; edits are sent as agreed on.",
+        (
+            "tests/unit/core/test_text.py",
+            "tests/protocol/test_open_documents.py::test_a_dirty_buffer_is_read_and_edited_in_one_step_and_the_disk_is_untouched",
+        ),
+    ),
+    "case.B63": Requirement(
+        "A URI that is no local file crashes nothing, is kept as text only, and file tools say what it is.",
+        (
+            "tests/unit/editor/test_documents.py::test_what_is_no_local_file_is_kept_as_text_by_its_whole_uri",
+            "tests/protocol/test_open_documents.py::test_a_document_that_is_no_local_file_crashes_nothing_and_file_tools_say_so",
+        ),
+    ),
+    "case.B64": Requirement(
+        "Two windows on one file do not disturb each other; bad order is logged and a fresh text awaited.",
+        ("tests/unit/editor/test_documents.py",),
+    ),
+    "case.B65": Requirement(
+        "The bridge ends with its editor, with the right exit code, and the daemon lives on.",
+        (
+            "tests/protocol/test_bridge.py::test_it_ends_in_a_second_when_its_editor_is_killed_though_a_sibling_holds_the_pipe",
+            "tests/protocol/test_bridge.py::test_exit_ends_the_bridge_and_its_code_tells_of_shutdown",
+            "tests/crash/test_kill_client.py",
+        ),
+    ),
+    "case.B67": Requirement(
+        "Every legal form of a frame is taken, however its bytes come; a lost border ends the link with a reason.",
+        ("tests/unit/editor/test_framing.py", "tests/protocol/test_bridge.py"),
+    ),
+    "case.B68": Requirement(
+        "Each request gets exactly one reply; late and double replies are ignored.",
+        ("tests/unit/editor/test_book.py", "tests/protocol/test_connection_rules.py"),
+    ),
+    "case.pygls": Requirement(
+        "What the LSP library does by itself against the specification is overridden.",
+        ("tests/protocol/test_connection_rules.py",),
+    ),
+    "case.B54": Requirement(
+        "One clock writes and judges a lease, whatever those of the daemons say; a daemon that slept is fenced if it "
+        "was taken over and goes on if it was not; a clock set back reorders nothing.",
+        (
+            "tests/contract/ledger/test_ledger_clocks.py",
+            "tests/contract/ledger/test_ledger_claims.py::test_an_owner_that_overslept_and_was_not_taken_over_goes_on",
+            "tests/unit/runtime/test_batch.py::"
+            "test_what_was_learned_last_stays_so_for_a_successor_though_the_clock_was_set_back",
+        ),
+    ),
+    "case.B55": Requirement(
+        "Eight windows with 200 appends each lose nothing and get nothing twice, also while another program holds the "
+        "file for 3 s; for 8 s they are told. Of many who start on an empty ledger one makes the schema.",
+        (
+            "tests/crash/test_ledger_in_use.py",
+            "tests/contract/ledger/test_ledger_writing.py::test_eight_writers_lose_nothing",
+            "tests/contract/ledger/test_postgres_schema.py::test_four_daemons_that_start_on_an_empty_database_make_one_schema",
+        ),
+    ),
+    "case.B57": Requirement(
+        "A full disk refuses a message before any tool runs and says so; after space is back it works without a "
+        "restart, and nothing acknowledged is missing.",
+        (
+            "tests/contract/ledger/test_ledger_full_disk.py",
+            "tests/protocol/test_trouble.py::"
+            "test_a_full_disk_refuses_what_is_new_keeps_what_was_acknowledged_and_heals",
+        ),
+    ),
+    "case.B58": Requirement(
+        "Killed before any statement of a migration, a ledger is what it was, and the next one finishes; a newer "
+        "schema is left alone.",
+        (
+            "tests/contract/ledger/test_ledger_migration_crash.py",
+            "tests/contract/ledger/test_ledger_file.py::test_a_newer_schema_is_left_as_it_is",
+            "tests/contract/ledger/test_postgres_schema.py::test_a_newer_schema_is_left_as_it_is",
+        ),
+    ),
+}
