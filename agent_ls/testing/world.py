@@ -78,6 +78,8 @@ class World:
             self.loop.run_until_complete(self._history())
         except Stuck as stuck:
             self.judge.wrong(str(stuck))
+        except Exception as error:  # noqa: BLE001 - the seed has to be told, and the next one to be played
+            self.judge.wrong(f"the world itself broke: {error!r}")
 
     def close(self) -> None:
         self.fate.over = True
