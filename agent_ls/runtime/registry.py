@@ -58,7 +58,7 @@ class Registry:
         if found is None:
             return await self._locked(conversation_id, fresh=False)
         self._actors[conversation_id] = self._actors.pop(conversation_id)
-        return found if found.state.exists else _unknown(conversation_id)
+        return found if found.state.exists else await self._not_here(conversation_id)
 
     async def create(self, command_id: str, wanted: Conversation, *, may_auto: bool) -> dict[str, Any] | Refusal:
         """`{conversation, seq}`; the id follows from the command id."""
@@ -173,15 +173,20 @@ class Registry:
         with anyio.CancelScope(shield=True):
             async with self._loading:
                 found = self._actors.get(conversation_id) or await self._load(conversation_id)
-                if fresh and isinstance(found, Refusal):
+                if fresh and isinstance(found, Refusal) and found.code is Code.NOT_FOUND:
                     found = await self._fresh(conversation_id)
+        if isinstance(found, Actor) and not fresh and not found.state.exists:
+            return await self._not_here(conversation_id)
         return found or _unknown(conversation_id)
+
+    async def _not_here(self, conversation_id: str) -> Refusal:
+        """It is just being made here; if it is there all the same, another daemon has made it first."""
+        made = await self.services.ledger.head(conversation_id)
+        return _unknown(conversation_id) if made is None else _moving()
 
     async def _load(self, conversation_id: str) -> Actor | Refusal:
         if conversation_id in self._leaving:
-            return Refusal(
-                Code.CONVERSATION_BUSY, "This conversation just moved to another daemon.", "Try again.", {MOVING: True}
-            )
+            return _moving()
         ledger = self.services.ledger
         head = await ledger.head(conversation_id)
         if head is None:
@@ -298,6 +303,12 @@ class Registry:
 
 async def _nothing(conversation_id: str, seq: int) -> None:
     return
+
+
+def _moving() -> Refusal:
+    return Refusal(
+        Code.CONVERSATION_BUSY, "This conversation just moved to another daemon.", "Try again.", {MOVING: True}
+    )
 
 
 def _unknown(conversation_id: str) -> Refusal:

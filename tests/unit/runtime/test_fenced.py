@@ -105,6 +105,38 @@ async def test_a_call_does_not_begin_on_an_answer_that_came_after_the_lease() ->
         assert (tool.began, house.registry.live(ID)) == ([], None)
 
 
+async def test_who_comes_while_it_is_made_here_and_was_made_elsewhere_is_not_given_an_empty_one() -> None:
+    """Suspended between the claim of a conversation that was not there and its first commit."""
+    async with open_house() as house, open_house(store=house.ledger.store, boot="b2") as other:
+        claim, claimed, goes_on = house.ledger.claim, anyio.Event(), anyio.Event()
+
+        async def slow(conversation_id: str, owner: str) -> int | Refusal:
+            epoch = await claim(conversation_id, owner)
+            claimed.set()
+            await goes_on.wait()
+            return epoch
+
+        house.ledger.claim = slow  # type: ignore[method-assign]
+        found: list[Any] = []
+
+        async def make() -> None:
+            with pytest.raises(AssertionError):
+                await house.create()
+
+        async def come() -> None:
+            found.append(await house.registry.actor(ID))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(make)
+            await claimed.wait()
+            group.start_soon(come)
+            await other.create()
+            goes_on.set()
+        assert [came.code if isinstance(came, Refusal) else came.state.exists for came in found] == [
+            Code.CONVERSATION_BUSY
+        ]
+
+
 async def test_what_happened_unheard_is_read_from_the_ledger_and_the_run_goes_on() -> None:
     """The answer to a commit was lost, so the next one is refused: as the PostgreSQL engine does it."""
     tool = HandTool(recovered=Outcome(None))
