@@ -57,7 +57,8 @@ class Chapter:
         async with anyio.create_task_group() as tasks:
             for n in range(WINDOWS):
                 tasks.start_soon(Window(f"w{n}", self).live)
-            await self._kill(rounds, tasks)
+            async with anyio.create_task_group() as restarts:
+                await self._kill(rounds, restarts)
             self.book.calm = True
             await self.book.all_rest(WINDOWS)
             async with self.home.bridged(name="last") as editor:
@@ -69,7 +70,7 @@ class Chapter:
                 self.book.surprises.append(f"{known}: {fault}")
         return [*self.book.surprises, *(f"the server refused: {each.reason}" for each in self.server.refused)]
 
-    async def _kill(self, rounds: int, tasks: TaskGroup) -> None:
+    async def _kill(self, rounds: int, restarts: TaskGroup) -> None:
         dice, clock, seen, killed = random.Random(f"{self.name} kill"), SystemClock(), 0, 0
         while killed < rounds:
             # Mostly a daemon that serves, sometimes one that only just starts.
@@ -78,7 +79,7 @@ class Chapter:
             seen = len(self.book.boots)
             if dice.random() < 0.15:
                 # Whoever dies next may be the old daemon while it drains, or the new one.
-                tasks.start_soon(self.home.run, "restart", "--deadline", dice.choice(["0", "0.2", "1"]))
+                restarts.start_soon(self.home.run, "restart", "--deadline", dice.choice(["0", "0.2", "1"]))
             await clock.sleep(dice.uniform(0.0, 0.2) if dice.random() < 0.3 else dice.uniform(0.1, 1.0))
             pid = self.home.pid
             if pid is not None and _is_of(self.home, pid):
