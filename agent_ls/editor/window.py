@@ -75,6 +75,9 @@ class Window(Connection):
         for conversation_id in tuple(self._attached):
             self.detach(conversation_id)
 
+    def follows(self, conversation_id: str) -> bool:
+        return conversation_id in self._attached
+
     def follow(self, conversation_id: str) -> None:
         """From now on events are kept back until `release` says from which on they are news."""
         self._attached.add(conversation_id)
@@ -90,6 +93,14 @@ class Window(Connection):
         self._told[conversation_id] = seq
         self._send_events(conversation_id, before)
         self._send_events(conversation_id, held)
+
+    def as_before(self, conversation_id: str, *, followed: bool) -> None:
+        """An attach failed: a window that followed already goes on where it was, another one follows nothing."""
+        held = self._held.pop(conversation_id, [])
+        if followed:
+            self._send_events(conversation_id, held)
+        else:
+            self.detach(conversation_id)
 
     def detach(self, conversation_id: str) -> None:
         self._attached.discard(conversation_id)

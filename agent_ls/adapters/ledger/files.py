@@ -3,20 +3,49 @@
 Owns nothing inside the database.
 """
 
+import fcntl
 import os
+import select
 import sqlite3
 import sys
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.ports.ledger import LedgerError
 
 RESERVE_BYTES = 1 << 20
+_LOOK_AGAIN_S = 0.02
 # SQLite's write-ahead log needs shared memory between processes, which these do not give.
 _NETWORK = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "afs", "ceph", "glusterfs", "fuse.glusterfs"}
 )
+
+
+@contextmanager
+def alone(path: Path, busy_s: float) -> Iterator[None]:
+    """Opening is for one process at a time: changing the journal's mode, copying and migrating wait for nobody.
+
+    Who has waited for `busy_s` goes on and meets SQLite's own locks.
+    """
+    lock = os.open(path.with_name(path.name + ".opening"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    deadline = time.monotonic() + busy_s
+    try:
+        while not _locked(lock) and time.monotonic() < deadline:
+            select.select([], [], [], _LOOK_AGAIN_S)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _locked(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 class Reserve:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from agent_ls.adapters.ledger import instances, reads, sweep, writes
-from agent_ls.adapters.ledger.files import Reserve, connect, make_private, refuse_network
+from agent_ls.adapters.ledger.files import Reserve, alone, connect, make_private, refuse_network
 from agent_ls.adapters.ledger.handover import Line
 from agent_ls.adapters.ledger.partials import Partials
 from agent_ls.adapters.ledger.plan import highest_number, prepare
@@ -60,10 +60,11 @@ class SqliteLedger:
             refuse_network(path)
             refuse_newer(path, migrations)
             make_private(path)
-            connection = connect(path, busy_s=busy_s)
-            migrate(connection, path, migrations)
-            begin = partial(instances.begin, boot_id=boot_id, version=version, config=config, at=clock.now())
-            _begin(connection, path, begin)
+            with alone(path, busy_s):
+                connection = connect(path, busy_s=busy_s)
+                migrate(connection, path, migrations)
+                begin = partial(instances.begin, boot_id=boot_id, version=version, config=config, at=clock.now())
+                _begin(connection, path, begin)
         except (sqlite3.Error, OSError) as error:
             raise ledger_error(error, path) from error
         return cls(connection, path, clock=clock, boot_id=boot_id, ttl_s=ttl_s, busy_s=busy_s, idle_s=idle_s)

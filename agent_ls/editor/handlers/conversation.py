@@ -76,7 +76,18 @@ async def create(desk: Desk, window: Window, params: models.CreateConversation) 
 async def attach(desk: Desk, window: Window, params: models.Attach) -> Answer:
     """Follow first, then read: what is committed meanwhile is kept back and sent after the answer."""
     known = params.conversation_id
+    before = window.follows(known)
     window.follow(known)
+    try:
+        return await _attached(desk, window, params)
+    except BaseException:
+        # No answer comes after which the events kept back would be sent.
+        window.as_before(known, followed=before)
+        raise
+
+
+async def _attached(desk: Desk, window: Window, params: models.Attach) -> Answer:
+    known = params.conversation_id
     head = await desk.reading.head(known)
     if head is None:
         window.detach(known)

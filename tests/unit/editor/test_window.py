@@ -111,3 +111,17 @@ async def test_a_gap_is_never_told_the_window_has_to_attach_again(window: Window
     ]
     window.follow("c1")
     window.release("c1", 5)
+
+
+async def test_an_attach_that_fails_leaves_a_window_as_it_was(feed: Feed, window: Window) -> None:
+    window.follow("c1")
+    window.release("c1", 1)
+    assert window.follows("c1")
+    window.follow("c1")
+    feed.publish("c1", events(2))
+    window.as_before("c1", followed=True)
+    feed.publish("c1", events(3))
+    window.follow("c2")
+    window.as_before("c2", followed=False)
+    assert not window.follows("c2")
+    assert await told(window) == [2, 3]
