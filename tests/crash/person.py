@@ -4,9 +4,9 @@ Owns saying a command again, with the same id, until it is answered, and coming 
 Does not own what is checked (invariants) nor who dies.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 
@@ -15,6 +15,7 @@ from agent_ls.testing.home import Home
 from agent_ls.testing.mirror import Mirror
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 CONTENT_MODIFIED: Final = -32801
 """What a bridge answers to what may not be said twice, when its daemon has died."""
@@ -42,7 +43,8 @@ class Person:
         """Until it is answered; a daemon that dies before that is told again by its successor."""
         self._said += 1
         command = {"commandId": f"person-{self._said}", **params}
-        return await self._until(lambda window: window.request(method, command))
+        answer: Json = await self._until(lambda window: window.request(method, command))
+        return answer
 
     async def see(self, conversation_id: str, holds: Callable[[Mirror], bool]) -> Mirror:
         """The conversation, once it is as it should be."""
@@ -60,7 +62,7 @@ class Person:
     async def history(self, conversation: Mirror) -> list[Json]:
         return await self._until(lambda window: window.history(conversation))
 
-    async def _until(self, talk: Callable[[Editor], Any]) -> Any:
+    async def _until(self, talk: Callable[[Editor], Awaitable[T]]) -> T:
         with anyio.fail_after(2 * LIMIT_S):
             while True:
                 try:

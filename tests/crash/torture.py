@@ -10,12 +10,12 @@ import os
 import random
 import sys
 from argparse import ArgumentParser
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
@@ -28,6 +28,8 @@ from agent_ls.testing.model_server import ModelServer, serve_model
 from agent_ls.testing.postgres import PostgresServer, serve_postgres
 from tests.crash.torture_world import SCRIPT, Book, Json, decision, faults, model
 from tests.scene import lines
+
+T = TypeVar("T")
 
 ROUNDS: Final = 10
 WINDOWS: Final = 3
@@ -184,7 +186,10 @@ class Window:
 
 
 class Last:
-    """When nobody dies any more: everything comes to rest, each conversation takes one more message, all is read."""
+    """When nobody is killed any more: each conversation takes one more message behind all others, and is read.
+
+    A successor that stood in line may still take over meanwhile; the windows answer what is asked.
+    """
 
     def __init__(self, editor: Editor, chapter: Chapter) -> None:
         self.editor = editor
@@ -193,21 +198,31 @@ class Last:
     async def words(self) -> dict[str, list[Json]]:
         found = {}
         for known in self.chapter.known:
-            await self._at_rest(known)
-            mirror = await self.editor.attach(known)
+            mirror = await again(partial(self.editor.attach, known))
+            if mirror.conversation.get("queueHeld"):
+                await self._command("agent/queue/update", {"conversationId": known, "op": "release"})
             token = f"last{self.chapter.known.index(known)}"
-            run_id = await self.editor.send(mirror, f"Finish. [{token}:1]")
+            content = [{"type": "text", "text": f"Finish. [{token}:1]"}]
+            sent = await self._command("agent/message/send", {"conversationId": known, "content": content})
             self.chapter.book.acknowledged[token] = known
-            await self.editor.until_ended(mirror, run_id)
-            found[known] = await self.editor.history(mirror)
+            found[known] = await self._ended(known, sent["runId"])
         return found
 
-    async def _at_rest(self, known: str) -> None:
-        """The other windows answer what is asked."""
-        mirror = await self.editor.attach(known)
-        if mirror.conversation.get("queueHeld"):
-            await self.editor.queue(mirror, "release")
-        await self.editor.wait_for(lambda: all(run["status"] in ENDED for run in mirror.runs.values()))
+    async def _ended(self, known: str, run_id: str) -> list[Json]:
+        """All events, once the run is over."""
+        while True:
+            boot = self.editor.hello["bootId"]
+            mirror = await again(partial(self.editor.attach, known))
+            events = await again(partial(self.editor.history, mirror))
+            if any(e["entity"]["id"] == run_id and e["fact"] in ENDED for e in events):
+                return events
+            await self.editor.wait_for(partial(self._is_over, mirror, run_id, boot=boot))
+
+    def _is_over(self, mirror: Mirror, run_id: str, *, boot: str) -> bool:
+        return mirror.status(run_id) in ENDED or self.editor.hello["bootId"] != boot
+
+    async def _command(self, method: str, params: Json) -> Json:
+        return await again(partial(self.editor.request, method, {"commandId": self.editor.command_id(), **params}))
 
 
 ENDED: Final = frozenset({"completed", "interrupted", "failed", "cancelled"})
@@ -221,10 +236,10 @@ def _is_of(home: Home, pid: int) -> bool:
         return False
 
 
-async def again(ask: Callable[[], object]) -> object:
+async def again(ask: Callable[[], Awaitable[T]]) -> T:
     while True:
         try:
-            return await ask()  # type: ignore[misc]
+            return await ask()
         except Refused as refused:
             if refused.rpc not in AGAIN:
                 raise
