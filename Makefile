@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 
-FAST_TESTS = $(wildcard tests/unit tests/architecture tests/contract)
+FAST_TESTS := tests/unit tests/architecture
 
 .DEFAULT_GOAL := help
 .PHONY: help setup install lint check check-editors format-editors test simulate torture bench demo clean
@@ -42,6 +42,9 @@ format-editors: $(READY) ## formats it
 
 test: lint ## everything
 	$(BIN)/python -m pytest tests
+
+again: lint ## the tests that failed last time, once more
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none tests
 
 simulate: $(READY) ## seeded histories of the whole runtime: SEEDS=100000 for many, SEED=7 for one, told line by line
 	@$(BIN)/python -m agent_ls.testing.simulate $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000))
