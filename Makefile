@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 FAST_TESTS := tests/unit tests/architecture
 
 .DEFAULT_GOAL := help
-.PHONY: help setup install lint check check-editors format-editors test simulate torture bench demo clean
+.PHONY: help setup install lint check check-editors format-editors test again simulate torture bench demo clean
 
 help: ## what there is to say
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
