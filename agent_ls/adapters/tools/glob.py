@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
-from agent_ls.adapters.tools.file_input import digest_of, failed, moved, shown
-from agent_ls.adapters.tools.search import ROWS, Search, Searcher, counted, locate, named, notes, reads
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.search import ROWS, Search, counted, locate, named, notes
+from agent_ls.adapters.tools.search_tool import SearchTool
 from agent_ls.core.globs import regex_of, split
-from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
-from agent_ls.core.messages import ToolSpec
-from agent_ls.ports.files import Files, Place
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.core.items import ResultStatus, ToolResult
+from agent_ls.ports.files import Place
+from agent_ls.ports.tools import Invalid, ToolContext
 
 _DESCRIPTION: Final = (
     f"Finds files by name, newest first, up to {ROWS}: `**/*.py`, `src/**/test_*.{{ts,tsx}}`, `*.md` (in all folders). "
@@ -28,50 +27,10 @@ class GlobInput(Arguments):
     path: str | None = Field(default=None, description="Folder to look in; the workspace if left out")
 
 
-class GlobTool:
+class GlobTool(SearchTool):
     name = "glob"
-    kind = ItemKind.TOOL_CALL
-    effect = ToolEffect.READ
-    replay = Replay.SAFE
-
-    def __init__(self, files: Files, searcher: Searcher) -> None:
-        self._files = files
-        self._searcher = searcher
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(GlobInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
-
-    async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
-        search = await self._search(arguments, context)
-        if isinstance(search, Invalid):
-            return search
-        place, where = search.place, shown(search.place.path, context.root)
-        return Prepared(
-            tool=self.name,
-            input=dict(arguments),
-            effect=self.effect,
-            title=f"Find {search.pattern}" + ("" if place.path == context.root else f" in {where}"),
-            digest=digest_of(tool=self.name, uri=place.uri, pattern=search.pattern),
-            card={"type": "other", "tool": self.name, "uri": place.uri, "path": where},
-            reads=reads(place),
-            uri=place.uri,
-            apart=True,
-        )
-
-    async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
-        search = await self._search(prepared.input, context)
-        if isinstance(search, Invalid):
-            return failed(search.message)
-        if elsewhere := moved(prepared, search.place):
-            return failed(elsewhere)
-        found = await self._searcher.run(search, context)
-        return failed(found) if isinstance(found, str) else _shown(found, search.place, context)
-
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        """It changes nothing: it is run again."""
-        return Outcome(None)
+    description = _DESCRIPTION
+    input = GlobInput
 
     async def _search(self, arguments: Mapping[str, Any], context: ToolContext) -> Search | Invalid:
         given = parse(GlobInput, arguments)
@@ -86,6 +45,12 @@ class GlobTool:
             return Invalid(f"`{given.pattern}` is not a pattern for files, such as `**/*.py`")
         place = await locate(self._files, path, context, folder=True)
         return place if isinstance(place, Invalid) else Search("glob", place, pattern, {})
+
+    def _title(self, search: Search) -> str:
+        return f"Find {search.pattern}"
+
+    def _shown(self, found: dict[str, Any], search: Search, context: ToolContext) -> ToolResult:
+        return _shown(found, search.place, context)
 
 
 def _shown(found: dict[str, Any], place: Place, context: ToolContext) -> ToolResult:

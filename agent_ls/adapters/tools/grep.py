@@ -8,16 +8,14 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
-from agent_ls.adapters.tools.file_input import digest_of, failed, moved, shown
-from agent_ls.adapters.tools.search import ROWS, Search, Searcher, counted, locate, named, notes, reads
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.search import ROWS, Search, counted, locate, named, notes
+from agent_ls.adapters.tools.search_tool import SearchTool
 from agent_ls.core.display import one_line
 from agent_ls.core.globs import regex_of
-from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
-from agent_ls.core.messages import ToolSpec
+from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.textfile import printable
-from agent_ls.ports.files import Files
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, ToolContext
 
 _DESCRIPTION: Final = (
     f"Finds lines by regular expression, one line at a time, up to {ROWS} rows. Leaves out what git ignores, hidden "
@@ -35,50 +33,10 @@ class GrepInput(Arguments):
     )
 
 
-class GrepTool:
+class GrepTool(SearchTool):
     name = "grep"
-    kind = ItemKind.TOOL_CALL
-    effect = ToolEffect.READ
-    replay = Replay.SAFE
-
-    def __init__(self, files: Files, searcher: Searcher) -> None:
-        self._files = files
-        self._searcher = searcher
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(GrepInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
-
-    async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
-        search = await self._search(arguments, context)
-        if isinstance(search, Invalid):
-            return search
-        place, where = search.place, shown(search.place.path, context.root)
-        return Prepared(
-            tool=self.name,
-            input=dict(arguments),
-            effect=self.effect,
-            title=f"Search {one_line(search.pattern, 80)}" + ("" if place.path == context.root else f" in {where}"),
-            digest=digest_of(tool=self.name, uri=place.uri, pattern=search.pattern, **search.more),
-            card={"type": "other", "tool": self.name, "uri": place.uri, "path": where},
-            reads=reads(place),
-            uri=place.uri,
-            apart=True,
-        )
-
-    async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
-        search = await self._search(prepared.input, context)
-        if isinstance(search, Invalid):
-            return failed(search.message)
-        if elsewhere := moved(prepared, search.place):
-            return failed(elsewhere)
-        found = await self._searcher.run(search, context)
-        return failed(found) if isinstance(found, str) else _shown(found, search, context)
-
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        """It changes nothing: it is run again."""
-        return Outcome(None)
+    description = _DESCRIPTION
+    input = GrepInput
 
     async def _search(self, arguments: Mapping[str, Any], context: ToolContext) -> Search | Invalid:
         given = parse(GrepInput, arguments)
@@ -93,6 +51,12 @@ class GrepTool:
             return place
         more = {"glob": given.glob, "context": given.context, "mode": given.mode}
         return Search("grep", place, given.pattern, more)
+
+    def _title(self, search: Search) -> str:
+        return f"Search {one_line(search.pattern, 80)}"
+
+    def _shown(self, found: dict[str, Any], search: Search, context: ToolContext) -> ToolResult:
+        return _shown(found, search, context)
 
 
 def _shown(found: dict[str, Any], search: Search, context: ToolContext) -> ToolResult:
