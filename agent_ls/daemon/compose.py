@@ -17,18 +17,8 @@ from typing import Any, Final
 from agent_ls import paths
 from agent_ls.adapters.host.cards import CardFiles
 from agent_ls.adapters.host.exports import ExportFiles
-from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.host.system import RandomIds, SystemClock
 from agent_ls.adapters.ledger.jsonl import open_file
-from agent_ls.adapters.tools.ask import AskTool
-from agent_ls.adapters.tools.edit import EditTool
-from agent_ls.adapters.tools.glob import GlobTool
-from agent_ls.adapters.tools.grep import GrepTool
-from agent_ls.adapters.tools.read import ReadTool
-from agent_ls.adapters.tools.search import Searcher
-from agent_ls.adapters.tools.shell import ShellTool
-from agent_ls.adapters.tools.todo import TodoTool
-from agent_ls.adapters.tools.write import WriteTool
 from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refused
@@ -39,6 +29,7 @@ from agent_ls.daemon.open_files import OpenFiles, open_files
 from agent_ls.daemon.reload import Reloader
 from agent_ls.daemon.report import Reporter
 from agent_ls.daemon.sharing import sharing
+from agent_ls.daemon.toolbox import toolbox
 from agent_ls.daemon.workspaces import Workspaces
 from agent_ls.editor.connection import Handler
 from agent_ls.editor.desk import Desk, Exchange
@@ -48,10 +39,8 @@ from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface import diagnostics
 from agent_ls.editor.surface.board import Board
 from agent_ls.editor.window import Window
-from agent_ls.ports.files import Files
 from agent_ls.ports.instances import Instances
 from agent_ls.ports.ledger import Ledger
-from agent_ls.ports.tools import Toolbox
 from agent_ls.runtime.feed import Feed
 from agent_ls.runtime.housekeeping import Housekeeper
 from agent_ls.runtime.janitor import Janitor
@@ -207,7 +196,7 @@ def _services(
         clock=clock,
         feed=Feed(clock, ledger.keep_partial),
         locks=LockTable(clock),
-        toolbox=_toolbox(clock, opened.files),
+        toolbox=toolbox(clock, opened.files),
         supervisor=supervisor,
         models=providers.resolve,
         rules=workspaces.rules,
@@ -241,22 +230,6 @@ def _limit(services: Services, settings: Settings) -> None:
 
 def _spool(environ: Mapping[str, str]) -> str:
     return paths.private_directory(os.path.join(paths.state_dir(environ), "spool"))
-
-
-def _toolbox(clock: SystemClock, files: Files) -> Toolbox:
-    processes = LocalProcesses(clock)
-    searcher = Searcher(processes)
-    tools = (
-        ReadTool(files),
-        GlobTool(files, searcher),
-        GrepTool(files, searcher),
-        WriteTool(files),
-        EditTool(files),
-        ShellTool(processes),
-        TodoTool(),
-        AskTool(),
-    )
-    return Toolbox({tool.name: tool for tool in tools})
 
 
 def _state_of(registry: Registry, conversation_id: str) -> ConversationState | None:
