@@ -6,14 +6,14 @@ from pathlib import Path
 from agent_ls.adapters.host.files import DiskFiles
 from agent_ls.adapters.host.system import SystemClock
 from agent_ls.config.rules import TOOLS
-from agent_ls.daemon.compose import _toolbox
+from agent_ls.daemon.toolbox import toolbox
 
 PAGE = (Path(__file__).parents[3] / "docs" / "tools.md").read_text()
 
 
 def test_every_tool_has_a_row_with_its_input_and_a_section() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", PAGE, re.MULTILINE))
-    offered = {spec.name: spec.schema for spec in _toolbox(SystemClock(), DiskFiles()).specs()}
+    offered = {spec.name: spec.schema for spec in toolbox(SystemClock(), DiskFiles()).specs()}
     assert set(rows) == set(offered) <= TOOLS
     for name, schema in offered.items():
         required = set(schema["required"])
@@ -23,5 +23,5 @@ def test_every_tool_has_a_row_with_its_input_and_a_section() -> None:
 
 
 def test_descriptions_are_short() -> None:
-    for spec in _toolbox(SystemClock(), DiskFiles()).specs():
+    for spec in toolbox(SystemClock(), DiskFiles()).specs():
         assert 40 < len(spec.description) < 400, spec.name
