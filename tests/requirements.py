@@ -267,5 +267,10 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "event names stays. Archived conversations are deleted after the time that was set, and no others.",
         ("tests/unit/runtime/test_housekeeping.py", "tests/contract/ledger/test_ledger_sweep.py"),
     ),
+    "delegate.plans": Requirement(
+        "In mode plan nothing changes but a plan can be proposed: accepted, as it is or changed, it is carried out in "
+        "a run of its own, refused it goes back with the reason; of two windows one decides and the other is told.",
+        ("tests/protocol/test_plans.py",),
+    ),
     **CASES,
 }

@@ -4,8 +4,13 @@ Owns the spellings (`2`, `pg`, `Postgres`, `1,3`, `store=pg tests=1,2`). Whether
 say. Pure: takes wire objects.
 """
 
+import argparse
 import re
+import sys
+from pathlib import Path
 from typing import Any
+
+from agent_ls.cli.client import ClientError
 
 Json = dict[str, Any]
 Answer = str | list[str]
@@ -27,6 +32,19 @@ def answers_to(request: Json, text: str) -> tuple[dict[str, Answer], str | None]
         return {_id(first): picked}, picked if any(option["id"] == picked for option in offered) else None
     answer = _value(first, text)
     return {_id(first): answer}, next((option["id"] for option in offered if option["id"] == answer), None)
+
+
+def plan_answer(options: argparse.Namespace) -> Json:
+    """How a plan is accepted: which mode follows, and the plan itself where the person has changed it."""
+    how: Json = {"optionId": "accept_edits" if options.mode == "edits" else "accept"}
+    if options.plan is None:
+        return how
+    try:
+        text = sys.stdin.read() if options.plan == "-" else Path(options.plan).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        said = f"The plan {options.plan} cannot be read ({error})."
+        raise ClientError("not_found", said, "Name a text file, or `-` for standard input.") from error
+    return {**how, "input": {"markdown": text}}
 
 
 def _by_question(questions: list[Json], text: str) -> dict[str, str]:

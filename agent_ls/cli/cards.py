@@ -50,6 +50,8 @@ def _body(request: Json, style: Style) -> list[str]:
     shown: Json = request.get("card") or {}
     if request.get("kind") == "question":
         return _questions(request, style)
+    if request.get("kind") == "plan":
+        return escaped(str((request.get("input") or {}).get("markdown", ""))).split("\n")
     match shown.get("type"):
         case "command":
             return _command(shown, style)
@@ -129,7 +131,8 @@ def _how_to_answer(request: Json) -> str:
         asked: list[Json] = request.get("questions") or []
         words = " ".join(f"{one_line(str(one.get('id')), 64)}=…" for one in asked) if len(asked) > 1 else '"…"'
         return f'agent-ls answer {number} {words}  ·  agent-ls deny {number} "why"'
-    return f'agent-ls approve {number}  ·  agent-ls deny {number} "why"'
+    how = " [--mode edits] [--plan FILE]" if request.get("kind") == "plan" else ""
+    return f'agent-ls approve {number}{how}  ·  agent-ls deny {number} "why"'
 
 
 def _pending(request: Json) -> bool:

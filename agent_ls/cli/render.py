@@ -68,7 +68,9 @@ def call(held: Json, style: Style, *, shown: bool = False) -> list[str]:
     sign, colour = _SIGNS.get(str(held.get("status")), ("·", "dim"))
     text = str(payload.get("diff") or "")
     lines = [f"{style.paint(sign, colour)} {style.bold(call_title(payload))}{_outcome(payload, style)}"]
-    if payload.get("tool") in {"ask", "todo"} and result.get("status") == "ok":
+    if payload.get("tool") == "plan" and result.get("status") in {"ok", "denied"}:
+        lines += indented(named(str((payload.get("input") or {}).get("markdown", "")).rstrip()).split("\n"))
+    if payload.get("tool") in {"ask", "todo", "plan"} and result.get("status") == "ok":
         return lines + (_steps(payload.get("input") or {}) if payload["tool"] == "todo" else _answered(result, style))
     if result.get("status") == "denied" and result.get("output") == NO_REASON:
         return lines
@@ -122,7 +124,7 @@ def indented(lines: list[str], by: str = "    ") -> list[str]:
 def _outcome(payload: Json, style: Style) -> str:
     match payload.get("state"):
         case "awaiting_approval":
-            waits = "your answer" if payload.get("tool") == "ask" else "approval"
+            waits = "your answer" if payload.get("tool") in {"ask", "plan"} else "approval"
             return style.paint(f"  waits for {waits}", "yellow")
         case "denied":
             return style.paint("  denied", "yellow")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from agent_ls.cli import shown
 from agent_ls.cli.ago import ago
-from agent_ls.cli.answers import answers_to
+from agent_ls.cli.answers import answers_to, plan_answer
 from agent_ls.cli.cards import card, decided, verb
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.places import command_id
@@ -30,6 +30,8 @@ def register(verbs: Verbs) -> None:
     approve = verbs.add("approve", run_approve, "allow what was last shown under this number")
     approve.add_argument("number", type=_number, metavar="N")
     approve.add_argument("--scope", choices=["once", "conversation", "workspace"], default="once")
+    approve.add_argument("--mode", choices=["ask", "edits"], help="of a plan: whether edits are asked for meanwhile")
+    approve.add_argument("--plan", metavar="FILE", help="accept a plan as this file has it, changed by you")
     deny = verbs.add("deny", run_deny, "refuse it; the agent is told why")
     deny.add_argument("number", type=_number, metavar="N")
     deny.add_argument("why", nargs="*")
@@ -73,7 +75,8 @@ def run_approve(options: argparse.Namespace) -> int:
         digest = shown.digest(options.number) or _look(request)
         if digest is None:
             return 1
-        _respond(client, request, digest=digest, decision="allow", scope=options.scope)
+        how = plan_answer(options) if request["kind"] == "plan" else {"scope": options.scope}
+        _respond(client, request, digest=digest, decision="allow", **how)
     put(f"Allowed #{options.number}.")
     return 0
 

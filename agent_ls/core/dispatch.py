@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from agent_ls.core import ids
+from agent_ls.core import ids, plans
 from agent_ls.core.conversation import title_from
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
@@ -45,6 +45,7 @@ class Message:
     context: tuple[ContextItem, ...] = ()
     dispatch: Dispatch = Dispatch.AUTO
     target_run_id: str | None = None
+    plan_id: str | None = None
 
 
 def send(state: ConversationState, message: Message, at: str) -> Decision | Refusal:
@@ -52,6 +53,11 @@ def send(state: ConversationState, message: Message, at: str) -> Decision | Refu
     refusal = _check(state, message)
     if refusal is not None:
         return refusal
+    if message.plan_id is not None:
+        plan = plans.settled(state, message.plan_id)
+        if isinstance(plan, Refusal):
+            return plan
+        message = replace(message, context=(*message.context, plan))
     draft = Draft(state, at)
     run = _new_run(state, message, at)
     _title(draft, message)
@@ -113,6 +119,7 @@ def _new_run(state: ConversationState, message: Message, at: str) -> Run:
         content=message.content,
         context=message.context,
         position=1 + max((run.position or 0 for run in state.queued.values()), default=0),
+        plan_id=message.plan_id,
     )
 
 

@@ -42,6 +42,11 @@ def question_id(item: str) -> str:
     return f"{item}.ask"
 
 
+def plan_id(item: str) -> str:
+    """Item that shows the plan that a call proposes."""
+    return f"{item}.plan"
+
+
 def request_id(item: str, n: int = 1) -> str:
     return f"{item}.q{n}"
 

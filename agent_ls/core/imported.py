@@ -16,7 +16,7 @@ from agent_ls.core import ids
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.conversation import Conversation, Mode
 from agent_ls.core.events import AnyEntity, ConversationFact, Fact, FactName, ItemFact
-from agent_ls.core.items import Call, Item, ItemKind, ItemStatus, Notice, Payload, Question
+from agent_ls.core.items import Call, Item, ItemKind, ItemStatus, Notice, Payload, Plan, Question
 from agent_ls.core.made_whole import make_whole
 from agent_ls.core.request import Request
 from agent_ls.core.run import Run
@@ -194,6 +194,7 @@ def _renamed(entity: AnyEntity, names: "_Names", numbers: "_Numbers", *, standar
                 user_item_id=names.maybe(entity.user_item_id),
                 active_attempt_id=names.maybe(entity.active_attempt_id),
                 retry_of=names.maybe(entity.retry_of),
+                plan_id=names.maybe(entity.plan_id),
             )
         case Attempt():
             return replace(
@@ -232,7 +233,7 @@ def _payload(payload: Payload, item_id: str, names: "_Names") -> Payload:
         case Call():
             request_id = names.maybe(payload.request_id)
             return replace(payload, call_id=names.call(payload.call_id, item_id), request_id=request_id)
-        case Question(call_id=str(call_id)):
+        case Question(call_id=str(call_id)) | Plan(call_id=str(call_id)):
             return replace(payload, call_id=names.call(call_id))
         case _:
             return payload

@@ -6,7 +6,7 @@ runtime, which then closes the run through the barrier.
 
 from dataclasses import replace
 
-from agent_ls.core import ids, questions
+from agent_ls.core import ids, plans, questions
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
@@ -45,6 +45,7 @@ def note(draft: Draft, run: Run, stop: Interrupt) -> None:
             result = ToolResult(status=ResultStatus.NOT_RUN, output="Not run: the person stopped the run.")
             draft.move_call(item.id, CallFact.NOT_RUN, result=result)
     questions.close(draft, run.id)
+    plans.close(draft, run.id)
     draft.add_item(
         run.id,
         ids.note_id(run.id, "i", 1),

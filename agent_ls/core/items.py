@@ -221,7 +221,16 @@ class TodoList(Entity):
     steps: tuple[dict[str, Any], ...]
 
 
-Payload = UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | TodoList
+@dataclass(frozen=True, kw_only=True)
+class Plan(Entity):
+    """What the agent wants to do, as the person last saw it. `state`: proposed, accepted, refused or dropped."""
+
+    markdown: str
+    state: str
+    call_id: str | None = None
+
+
+Payload = UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | Plan | TodoList
 
 PAYLOADS: dict[ItemKind, type[Payload]] = {
     ItemKind.USER_MESSAGE: UserMessage,
@@ -234,6 +243,7 @@ PAYLOADS: dict[ItemKind, type[Payload]] = {
     ItemKind.ERROR: Notice,
     ItemKind.INTERRUPT: Interruption,
     ItemKind.QUESTION: Question,
+    ItemKind.PLAN: Plan,
     ItemKind.TODO_LIST: TodoList,
 }
 

@@ -1,8 +1,9 @@
 """The system prompt: ours, versioned, short. Stable text first, so that provider caches hit."""
 
+from collections.abc import Sequence
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 _TEXT: Final = """\
 You are a coding agent that works inside a person's editor. You read and change files of their workspace and run \
@@ -16,6 +17,13 @@ do not try the same thing in another way. `unknown:` means that nobody knows whe
 """
 
 
-def system_prompt(*, root: str, platform: str, date: str) -> str:
-    """`date` as YYYY-MM-DD, so that the prompt is the same all day."""
-    return f"{_TEXT}\nWorkspace: {root}\nSystem: {platform}\nDate: {date}\n"
+PLANNING: Final = """\
+The conversation is in mode `plan`: you read, and nothing is changed. Find out what has to be known, ask with `ask` \
+what only the person can say, then propose the whole plan with `plan`. Nothing of it is done before they accept it.
+"""
+
+
+def system_prompt(*, root: str, platform: str, date: str, more: Sequence[str] = ()) -> str:
+    """`date` as YYYY-MM-DD, so that the prompt is the same all day; `more` is what holds for this conversation."""
+    end = "".join(f"\n{part}" for part in more)
+    return f"{_TEXT}\nWorkspace: {root}\nSystem: {platform}\nDate: {date}\n{end}"

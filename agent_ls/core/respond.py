@@ -6,7 +6,7 @@ Owns that decision and consequence are one commit, so that an answer can never b
 from dataclasses import replace
 from typing import Any
 
-from agent_ls.core import questions
+from agent_ls.core import plan_answers, questions
 from agent_ls.core.call import NO_REASON, CallFact
 from agent_ls.core.draft import Decision as Decided
 from agent_ls.core.draft import Draft
@@ -27,6 +27,8 @@ def respond(state: ConversationState, request_id: str, answer: Answer) -> Decide
     request = state.requests.get(request_id)
     if request is None:
         return Refusal(Code.UNKNOWN_REQUEST, f"There is no request `{request_id}`.")
+    if request.kind is RequestKind.PLAN and answer.decision is not Decision.CANCEL:
+        return plan_answers.respond(state, request, answer)
     draft = Draft(state, answer.at)
     answer = _with_scope(request, answer)
     unfit = None

@@ -93,7 +93,7 @@ class Steer(Entity):
 class Run(Entity):
     """`content` is the message; the user item carries it from the start on. `position` orders the queue.
 
-    `steers` have been taken and not yet joined.
+    `steers` have been taken and not yet joined. `plan_id` is the item of the plan that it carries out.
     """
 
     id: str
@@ -111,6 +111,7 @@ class Run(Entity):
     interrupt: Interrupt | None = None
     steers: tuple[Steer, ...] = ()
     retry_of: str | None = None
+    plan_id: str | None = None
     error: dict[str, Any] | None = None
 
     @property

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from agent_ls.core import call as calls
-from agent_ls.core import ids, questions, todo
+from agent_ls.core import ids, plans, questions, todo
 from agent_ls.core.attempt import Attempt, AttemptFact
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
@@ -48,8 +48,8 @@ class TriageVerdict(StrEnum):
 class Triage:
     """A judged call: `call` still proposed, `part` its place in the reply, `text` what the model is told if not run.
 
-    For ASK: `number`, `title`, `options` and `card` of the request; with `questions`, the answer of the person is the
-    call's result. For ALLOW: `result` where the call has no effects and was run already.
+    For ASK: `number`, `title`, `options` and `card` of the request; with `questions` or a `plan`, the answer of the
+    person is the call's result. For ALLOW: `result` where the call has no effects and was run already.
     """
 
     part: int
@@ -63,6 +63,7 @@ class Triage:
     options: tuple[Option, ...] = ()
     card: dict[str, Any] | None = None
     questions: tuple[dict[str, Any], ...] = ()
+    plan: str | None = None
     result: ToolResult | None = None
 
 
@@ -133,7 +134,7 @@ def _add_call(draft: Draft, attempt: Attempt, entry: Triage) -> None:
     if entry.verdict in (TriageVerdict.ALLOW, TriageVerdict.DENY):
         facts["decided_by"] = "rule"
     if entry.verdict is TriageVerdict.ASK:
-        facts["request_id"] = ids.request_id(ids.question_id(item_id) if entry.questions else item_id)
+        facts["request_id"] = ids.request_id(_asked_about(item_id, entry))
     fact = _FACTS[entry.verdict]
     item = calls.evolve(item, fact, draft.at, **facts)
     if entry.result is not None:
@@ -147,10 +148,21 @@ def _add_call(draft: Draft, attempt: Attempt, entry: Triage) -> None:
         _ask(draft, item, entry)
 
 
+def _asked_about(item_id: str, entry: Triage) -> str:
+    """Id of the item that the request is about."""
+    if entry.plan is not None:
+        return ids.plan_id(item_id)
+    return ids.question_id(item_id) if entry.questions else item_id
+
+
 def _ask(draft: Draft, item: Item, entry: Triage) -> None:
     asked, kind = item, RequestKind.APPROVAL
+    shown: dict[str, Any] | None = entry.call.input
     if entry.questions:
-        asked, kind = _add_question(draft, item, entry), RequestKind.QUESTION
+        asked, kind, shown = _add_question(draft, item, entry), RequestKind.QUESTION, None
+    elif entry.plan is not None:
+        asked, kind = plans.propose(draft, item, entry.plan), RequestKind.PLAN
+        shown = {plans.MARKDOWN: entry.plan}
     request = Request(
         id=ids.request_id(asked.id),
         number=entry.number,
@@ -160,7 +172,7 @@ def _ask(draft: Draft, item: Item, entry: Triage) -> None:
         kind=kind,
         title=entry.title,
         tool=entry.call.tool,
-        input=None if entry.questions else entry.call.input,
+        input=shown,
         options=questions.options(entry.questions) if entry.questions else entry.options,
         card=entry.card,
         questions=entry.questions,

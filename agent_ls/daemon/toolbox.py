@@ -8,6 +8,7 @@ from agent_ls.adapters.tools.ask import AskTool
 from agent_ls.adapters.tools.edit import EditTool
 from agent_ls.adapters.tools.glob import GlobTool
 from agent_ls.adapters.tools.grep import GrepTool
+from agent_ls.adapters.tools.plan import PlanTool
 from agent_ls.adapters.tools.read import ReadTool
 from agent_ls.adapters.tools.search import Searcher
 from agent_ls.adapters.tools.shell import ShellTool
@@ -30,5 +31,6 @@ def toolbox(clock: Clock, files: Files) -> Toolbox:
         ShellTool(processes),
         TodoTool(),
         AskTool(),
+        PlanTool(),
     )
     return Toolbox({tool.name: tool for tool in tools})

@@ -59,8 +59,9 @@ class Prepared:
     "before", "after"} or {"type": "other", …}. `digest` covers all of it that decides what runs. `keys` are canonical
     URIs to lock, taken for writing. `reads` and `writes` are absolute real paths, for policy; one that ends with `/`
     stands for all that is beneath it. `before` and `after` are sha256 of a file before and after an edit ("" where it
-    does not exist). With `questions`, nothing is run: the answers of the person are the result. `apart`: runs in a
-    process of its own, so it takes longer than a moment, and sees what is on disk where a window holds unsaved text.
+    does not exist). With `questions` or a `plan`, nothing is run: the answer of the person is the result. `apart`: runs
+    in a process of its own, so it takes longer than a moment, and sees what is on disk where a window holds unsaved
+    text.
     """
 
     tool: str
@@ -78,6 +79,7 @@ class Prepared:
     after: str | None = None
     command: str | None = None
     questions: tuple[dict[str, Any], ...] = ()
+    plan: str | None = None
     apart: bool = False
 
 

@@ -21,6 +21,7 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.core.prompt import system_prompt
 from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, ModelRequest, TextFrame
 from agent_ls.ports.tools import Prepared
+from agent_ls.runtime import offers
 from agent_ls.runtime.actor import Actor, Decide
 from agent_ls.runtime.early import EarlyReads
 from agent_ls.runtime.patience import patiently, record_patiently
@@ -164,9 +165,11 @@ class Ring:
         inflate = partial(self._inflater.inflate, self._history.messages(state))
         return ModelRequest(
             model=conversation.model,
-            system=system_prompt(root=state.root, platform=self._services.platform, date=date),
+            system=system_prompt(
+                root=state.root, platform=self._services.platform, date=date, more=offers.instructions(conversation)
+            ),
             messages=await patiently(inflate, self._services.clock),
-            tools=self._services.toolbox.specs(),
+            tools=offers.specs(conversation, self._services),
             step_id=attempt.step_id,
             cache_key=conversation.id,
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 
-from agent_ls.core import ids
+from agent_ls.core import ids, plans
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.conversation import Mode
 from agent_ls.core.items import Call, ItemKind
@@ -96,6 +96,9 @@ class Triager:
         kind, more = TriageVerdict(verdict.kind), dict[str, Any]()
         if prepared.questions and kind is not TriageVerdict.DENY:
             kind, more = TriageVerdict.ASK, {"title": prepared.title, "questions": prepared.questions}
+        elif prepared.plan is not None and kind is not TriageVerdict.DENY:
+            kind = TriageVerdict.ASK
+            more = {"title": prepared.title, "plan": prepared.plan, "options": plans.OPTIONS}
         elif kind is TriageVerdict.ASK:
             more = {"title": prepared.title, "card": prepared.card, "options": offered(proposed, rules)}
         return Triage(

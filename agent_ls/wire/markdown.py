@@ -18,6 +18,7 @@ from agent_ls.core.items import (
     ItemKind,
     ItemStatus,
     Notice,
+    Plan,
     Question,
     Reasoning,
     TodoList,
@@ -64,7 +65,7 @@ def _speaker(item: Item, conversation: Conversation) -> str:
     match item.payload:
         case UserMessage():
             return YOU
-        case AssistantMessage() | Reasoning() | Call() | TodoList():
+        case AssistantMessage() | Reasoning() | Call() | Plan() | TodoList():
             return _line(conversation.model) or "Agent"
         case _:
             return ""
@@ -104,6 +105,8 @@ def _item(item: Item) -> str:
             words = in_words(questions, answers) if answers else asked
             said = "\n".join(f"> {_line(line)}" for line in words.split("\n"))
             return f"> **Question**\n{said}" + ("" if answers else "\n> (no answer)")
+        case Plan(markdown=text, state=state):
+            return f"> **Plan** ({_line(state)})\n\n{text}"
         case TodoList(steps=steps):
             return "\n".join(f"- [{_tick(step)}] {_line(str(step.get('text', '')))}" for step in steps)
 

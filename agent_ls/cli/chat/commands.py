@@ -48,6 +48,11 @@ class Commands:
             return
         if request["kind"] == "question":
             self._say(f"#{request['number']} is a question: /answer and your words.")
+        elif request["kind"] == "plan":
+            if rest not in {"", "edits"}:
+                self._say("A plan is accepted by /allow, or by /allow edits: its edits are not asked for then.")
+            else:
+                self._talk.decide(request, "allow", optionId="accept_edits" if rest else "accept")
         elif rest and rest not in scopes(request):
             self._say(f"It can be allowed: {', '.join(sorted(scopes(request)))}.")
         else:

@@ -22,8 +22,6 @@ async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer
     conversation = await desk.registry.conversation(params.conversation_id)
     if isinstance(conversation, Refusal):
         return conversation
-    if params.plan_id is not None:
-        return Refusal(Code.UNSUPPORTED, "Plans are not built yet.", "Send the message without `planId`.")
     root = path_of(conversation.workspace)
     named = await Attachments(desk.files, desk.documents, window=window, root=root).resolve(
         params.content, params.context
@@ -33,6 +31,7 @@ async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer
         context=await shrink_context(named.context, desk.services.ledger.put_blob),
         dispatch=Dispatch(params.dispatch),
         target_run_id=params.target_run_id,
+        plan_id=params.plan_id,
     )
     answer = await desk.commands.run(order(params, conversation.id, message))
     if not isinstance(answer, Refusal):

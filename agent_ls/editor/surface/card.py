@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.display import escaped, named, one_line, warning
+from agent_ls.core.plans import MARKDOWN
 from agent_ls.core.request import Option, Request, RequestKind
 
 COMMAND: Final = "Run a command"
@@ -89,6 +90,8 @@ def _what(page: _Page, request: Request) -> None:
             page.block(named(str(shown.get("diff", ""))), "diff")
         case _ if request.kind is RequestKind.QUESTION:
             _questions(page, request)
+        case _ if request.kind is RequestKind.PLAN:
+            page.block(escaped(str((request.input or {}).get(MARKDOWN, ""))), "markdown")
         case _:
             for name, value in (request.input or shown).items():
                 page.say(page.exact(str(name)), ":")

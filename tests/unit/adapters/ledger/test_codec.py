@@ -23,6 +23,7 @@ from agent_ls.core.items import (
     ItemStatus,
     Notice,
     Payload,
+    Plan,
     Question,
     Reasoning,
     ResultStatus,
@@ -71,6 +72,7 @@ PAYLOAD_OF: dict[ItemKind, Payload] = {
     ItemKind.ERROR: Notice(code="x", message="y", hint="z"),
     ItemKind.INTERRUPT: Interruption(by="ada", from_="vscode"),
     ItemKind.QUESTION: Question(questions=({"text": "which?"},), answers={"0": "that"}),
+    ItemKind.PLAN: Plan(markdown="# A", state="proposed", call_id="call_1"),
     ItemKind.TODO_LIST: TodoList(steps=({"text": "a", "status": "open"},)),
 }
 CONVERSATION = Conversation(
