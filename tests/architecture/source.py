@@ -36,4 +36,5 @@ def relative(path: Path) -> str:
 def _walk() -> Iterator[Path]:
     for directory, names, files in os.walk(ROOT):
         names[:] = [name for name in names if name not in NOT_OURS and (name == ".ci" or not name.startswith("."))]
-        yield from (Path(directory, name) for name in files)
+        # In a second working tree `.git` is a file that names the first one.
+        yield from (Path(directory, name) for name in files if name != ".git")
