@@ -120,6 +120,22 @@ GUARANTEES: Final = (
         ),
     ),
     Guarantee(
+        "A database server whose clock is set back keeps no dead daemon's conversations from the others.",
+        (
+            "tests/contract/ledger/test_ledger_clocks.py::"
+            "test_a_server_whose_clock_is_set_back_keeps_no_dead_daemon_alive",
+            "tests/contract/ledger/test_ledger_clocks.py::test_a_daemon_has_looked_before_anybody_asks_it",
+        ),
+    ),
+    Guarantee(
+        "A run that brings down each daemon that works on it is begun five times, ever later, and then ends with the "
+        "reason; a run of which anything comes outlives any number of daemons.",
+        (
+            "tests/unit/runtime/test_effects.py::test_the_sixth_daemon_ends_it_and_says_so_and_the_next_message_works",
+            "tests/unit/runtime/test_effects.py::test_a_model_that_was_heard_begins_the_count_anew",
+        ),
+    ),
+    Guarantee(
         "A daemon that slept and was not taken over goes on.",
         (
             f"{_CLAIMS}an_owner_that_overslept_and_was_not_taken_over_goes_on",
@@ -181,7 +197,5 @@ NOT_PROMISED: Final = (
     "loses it with the power, and a file that tools write is only as safe as its file system.",
     "**A daemon that dies again and again while it starts.** After some tries the bridge ends with a sentence, and the "
     "editor has to start it anew. Nothing is lost by it.",
-    "**A database server whose clock is set back** lets the lease of a dead daemon last longer by as much, for daemons "
-    "of other machines. One of the same state directory takes over at once, and nothing is done twice.",
     "**Times** hold for a machine with a processor to spare: a start loads a hundred modules.",
 )

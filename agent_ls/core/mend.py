@@ -31,6 +31,16 @@ def owe_again(state: ConversationState, *, unsettled: Collection[str], at: str) 
     return decision if decision.facts or decision.effects or decision.settled else None
 
 
+def worn_out(state: ConversationState, attempt_id: str, *, attempts: int, at: str) -> Decision | None:
+    """Ends a run which no daemon has survived. None if it has ended."""
+    error = Notice(
+        code="given_up",
+        message=f"agent-ls ended {attempts} times while it worked on this and nothing came of it, so it was stopped.",
+        hint="`agent-ls log` and `agent-ls doctor` may show why; send the message again to go on.",
+    )
+    return step.end(state, state.attempts[attempt_id].run_id, AttemptFact.FAILED, error=error, at=at)
+
+
 def give_up(state: ConversationState, *, at: str) -> Decision | None:
     """Ends the run that goes on, with its reason. None if there is none."""
     if state.active is None or state.attempt_of(state.active) is None:

@@ -86,6 +86,7 @@ def _effect(effect: Effect) -> dict[str, Any]:
         "type": str(effect.type),
         "class": str(effect.effect_class),
         "attempts": effect.attempts,
+        "availableAt": effect.available_at,
         "lastError": effect.last_error,
     }
 

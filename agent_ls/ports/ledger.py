@@ -168,6 +168,10 @@ class Ledger(Protocol):
         """Effects not settled, oldest first."""
         ...
 
+    async def take_up(self, effect: Effect, epoch: int) -> bool:
+        """Writes down the account of an effect. False if it is settled, or the epoch is not the newest."""
+        ...
+
     async def put_blob(self, content: bytes) -> str:
         """Its digest (sha256, hex)."""
         ...

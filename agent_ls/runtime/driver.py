@@ -57,6 +57,20 @@ class Driver:
         """Ends what runs; what it leaves is the successor's to take over."""
         self._scope.cancel()
 
+    async def stirred(self, within_s: float) -> bool:
+        """Whether something is committed in the conversation before the time is over. Only while it is held."""
+        self._woken = anyio.Event()
+        async with anyio.create_task_group() as group:
+
+            async def wait() -> None:
+                await self._services.clock.sleep(within_s)
+                group.cancel_scope.cancel()
+
+            group.start_soon(wait)
+            await self._woken.wait()
+            group.cancel_scope.cancel()
+        return self._woken.is_set()
+
     async def over(self) -> None:
         """Waits until nothing runs any more."""
         if self.live:

@@ -17,11 +17,14 @@ from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
 
 
-async def take_over(actor: Actor, services: Services) -> None:
-    """Settles what the ledger shows as begun and not ended. Before anything of this conversation is driven."""
+async def take_over(actor: Actor, services: Services) -> bool:
+    """Settles what the ledger shows as begun and not ended. Before anything of this conversation is driven.
+
+    Whether the model was heard meanwhile although nothing of it is on record.
+    """
     for item in recovery.lost_calls(actor.state):
         await _settle(actor, item, services)
-    await _say_dropped(actor, services)
+    return await _say_dropped(actor, services)
 
 
 async def _settle(actor: Actor, item: Item, services: Services) -> None:
@@ -48,9 +51,10 @@ async def _settle(actor: Actor, item: Item, services: Services) -> None:
         keeper.forget(item.id, services.spool)
 
 
-async def _say_dropped(actor: Actor, services: Services) -> None:
+async def _say_dropped(actor: Actor, services: Services) -> bool:
     partials = await patiently(partial(services.ledger.partials, actor.id), services.clock)
     text = "\n".join(said for item_id, said in partials.items() if item_id not in actor.state.items)
     if text:
         await record_patiently(actor, lambda s, at: recovery.drop_partial(s, text, at), services.clock)
     await patiently(partial(services.ledger.drop_partials, actor.id), services.clock)
+    return bool(text)

@@ -21,6 +21,7 @@ from agent_ls.ports.ledger import LedgerError, Snapshot
 from agent_ls.ports.shared import Shared
 from agent_ls.runtime.actor import Actor, Decide, answer_of
 from agent_ls.runtime.driver import Driver
+from agent_ls.runtime.effects import begin_again
 from agent_ls.runtime.patience import Fenced
 from agent_ls.runtime.recovery import take_over
 from agent_ls.runtime.services import Services
@@ -229,8 +230,12 @@ class Registry:
             return  # somebody sent a message to it; going on with the run is the successor's
 
         async def recover() -> None:
-            with self.services.drain.working(actor.id), suppress(Fenced):
-                await take_over(actor, self.services)
+            found_at = actor.state.seq
+            with suppress(Fenced):
+                with self.services.drain.working(actor.id):
+                    moved = await take_over(actor, self.services)
+                self._is_taken_over(actor.id)
+                await begin_again(actor, driver, self.services, found_at=found_at, moved=moved)
             driver.held = False
             driver.wake()
             self._is_taken_over(actor.id)

@@ -86,6 +86,10 @@ class WorldLedger(MemoryLedger):
         await self._enter("owed")
         return await super().owed()
 
+    async def take_up(self, effect: Effect, epoch: int) -> bool:
+        await self._enter("take up")
+        return await super().take_up(effect, epoch)
+
     async def put_blob(self, content: bytes) -> str:
         await self._enter("blob")
         return await super().put_blob(content)

@@ -189,7 +189,7 @@ async def test_each_daemon_is_on_record_and_status_shows_how_the_one_before_ende
         assert told == [(None, [], [3, 3]), (None, [], [2, 2]), ("handoff", [run_id], [1, 1])]
         assert status["instanceId"] == status["instances"][2]["bootId"]
         assert status["bootId"] == status["instances"][0]["bootId"]
-        assert [(each["attempts"], bool(each["lastError"])) for each in status["effects"]["owed"]] == [(3, True)]
+        assert [(each["attempts"], bool(each["lastError"])) for each in status["effects"]["owed"]] == [(0, False)]
 
 
 @asynccontextmanager

@@ -34,6 +34,12 @@ def claimed(db: Connection, boot_id: str, epoch: int) -> None:
 
 
 def end(db: Connection, *, boot_id: str, at: str, mode: str | None, in_flight: Sequence[str]) -> None:
+    # What was left on purpose is not held against it.
+    db.execute(
+        "UPDATE effect SET attempts = 0, seq = NULL, available_at = NULL, last_error = NULL"
+        " WHERE conversation_id IN (SELECT conversation_id FROM claim WHERE owner = ?)",
+        (boot_id,),
+    )
     db.execute("UPDATE claim SET owner = NULL WHERE owner = ?", (boot_id,))
     db.execute("DELETE FROM lease WHERE boot_id = ?", (boot_id,))
     db.execute(

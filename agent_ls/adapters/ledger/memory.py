@@ -7,7 +7,7 @@ SQLite.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TypeVar
 
@@ -107,6 +107,9 @@ class MemoryLedger:
     async def close(self) -> None:
         """Who ends properly gives back at once what it holds."""
         self._closed = True
+        for effect in list(self.store.effects.values()):
+            if self._boot_id is not None and self.store.owners.get(effect.conversation_id) == self._boot_id:
+                self.store.effects[effect.id] = replace(effect, attempts=0, seq=None, last_error=None)
         for held in [id_ for id_, owner in self.store.owners.items() if owner == self._boot_id]:
             del self.store.owners[held]
         self.store.leases.pop(self._boot_id or "", None)
@@ -240,6 +243,13 @@ class MemoryLedger:
 
     async def owed(self) -> Sequence[Effect]:
         return list(self._open().effects.values())
+
+    async def take_up(self, effect: Effect, epoch: int) -> bool:
+        store = self._open()
+        if effect.id not in store.effects or store.epochs.get(effect.conversation_id) != epoch:
+            return False
+        store.effects[effect.id] = effect
+        return True
 
     async def put_blob(self, content: bytes) -> str:
         digest = sha256(content).hexdigest()

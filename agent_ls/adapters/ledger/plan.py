@@ -5,7 +5,6 @@ Owns the checks (epoch, deletion), the events that follow and the rows that the 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from agent_ls.adapters.ledger import codec
 from agent_ls.adapters.ledger.places import Place, deleted, place_of, stale_epoch, with_seq
@@ -14,9 +13,6 @@ from agent_ls.core.errors import Refusal
 from agent_ls.core.events import Event
 from agent_ls.core.request import Request
 from agent_ls.ports.ledger import Commit, Receipt
-
-TAKEN_UP: Final = "The daemon that worked on it ended before it was done."
-"""Why an effect is owed once more."""
 
 
 @dataclass(frozen=True)

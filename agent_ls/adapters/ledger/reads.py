@@ -141,7 +141,8 @@ def receipt(db: Connection, command_id: str) -> Receipt | None:
 
 def owed(db: Connection) -> Sequence[Effect]:
     rows = db.execute(
-        "SELECT effect_id, conversation_id, type, class, attempts, last_error FROM effect ORDER BY position"
+        "SELECT effect_id, conversation_id, type, class, attempts, last_error, seq, available_at FROM effect"
+        " ORDER BY position"
     )
     return [Effect(row[0], row[1], EffectType(row[2]), EffectClass(row[3]), *row[4:]) for row in rows]
 

@@ -86,7 +86,10 @@ _UNUSED_BLOBS: Final = Migration(
     3, ("CREATE TABLE unused_blob (digest TEXT PRIMARY KEY, since REAL NOT NULL) WITHOUT ROWID",)
 )
 
-MIGRATIONS: Final = (_TABLES, _INSTANCES, _UNUSED_BLOBS)
+# Where the conversation stood when the effect was begun again: whether anything came of it.
+_ATTEMPTS: Final = Migration(4, ("ALTER TABLE effect ADD COLUMN seq INTEGER",))
+
+MIGRATIONS: Final = (_TABLES, _INSTANCES, _UNUSED_BLOBS, _ATTEMPTS)
 
 
 def refuse_newer(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:

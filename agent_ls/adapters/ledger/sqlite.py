@@ -161,6 +161,9 @@ class SqliteLedger:
     async def owed(self) -> Sequence[Effect]:
         return await self._read(reads.owed)
 
+    async def take_up(self, effect: Effect, epoch: int) -> bool:
+        return await self._writer.run(partial(writes.take_up, effect=effect, epoch=epoch), reserved=True)
+
     async def put_blob(self, content: bytes) -> str:
         digest = sha256(content).hexdigest()
         await self._writer.run(partial(writes.put_blob, digest=digest, content=content))

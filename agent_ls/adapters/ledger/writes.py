@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from agent_ls.adapters.ledger import instances
 from agent_ls.adapters.ledger.places import key_conflict, newest_text
 from agent_ls.adapters.ledger.plan import (
-    TAKEN_UP,
     Prepared,
     Standing,
     highest_number,
@@ -21,6 +20,7 @@ from agent_ls.adapters.ledger.plan import (
     receipt_row,
 )
 from agent_ls.adapters.ledger.reads import receipt as read_receipt
+from agent_ls.core.effects import Effect
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import Event, run_of
 from agent_ls.ports.ledger import Commit, Committed, Receipt
@@ -58,12 +58,19 @@ def claim(db: Connection, conversation_id: str, owner: str) -> int:
     found = db.execute("SELECT epoch FROM claim WHERE conversation_id = ?", (conversation_id,)).fetchone()
     epoch = int(found[0])
     instances.claimed(db, owner, epoch)
-    # Whoever claims takes up what is owed there.
-    db.execute(
-        "UPDATE effect SET attempts = attempts + 1, last_error = ? WHERE conversation_id = ?",
-        (TAKEN_UP, conversation_id),
-    )
     return epoch
+
+
+def take_up(db: Connection, effect: Effect, epoch: int) -> bool:
+    done = db.execute(
+        "UPDATE effect SET attempts = ?, seq = ?, available_at = ?, last_error = ? WHERE effect_id = ?"
+        " AND EXISTS (SELECT 1 FROM claim WHERE conversation_id = ? AND epoch = ?)",
+        (
+            effect.attempts, effect.seq, effect.available_at, effect.last_error, effect.id,
+            effect.conversation_id, epoch,
+        ),
+    )  # fmt: skip
+    return done.rowcount == 1
 
 
 def release(db: Connection, conversation_id: str, owner: str) -> None:

@@ -8,9 +8,7 @@ import asyncpg
 import pytest
 
 from agent_ls.adapters.ledger.postgres.ledger import PostgresLedger
-from agent_ls.core.effects import drive
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.ports.instances import Instance, Instances
 from agent_ls.ports.ledger import Committed, Receipt
 from agent_ls.ports.shared import Handed, Shared
 from agent_ls.testing.postgres import PostgresServer
@@ -134,39 +132,6 @@ async def test_the_next_daemon_of_a_state_directory_takes_over_at_once(database:
     assert await successor.claim("c1", "boot-2") == epoch + 1
     for ledger in (dead, stranger, successor):
         await ledger.close()
-
-
-async def test_each_daemon_is_on_record_with_how_it_ended(database: PostgresEngine, other: PostgresLedger) -> None:
-    first = await database.opened(instance_id="laptop", version="1.0.0", config="abc")
-    assert isinstance(first, Instances)
-    await begun(first)
-    await claimed(first, "c1")
-    first.ends_as("handoff", ["c1.r1"])
-    await first.close()
-    second = await database.opened("boot-3", instance_id="laptop", version="1.1.0")
-    known, record = await second.instances(10)
-    await second.close()
-    assert known == "laptop"
-    assert record == [
-        Instance(boot_id="boot-3", version="1.1.0", started_at=at(0)),
-        Instance(
-            boot_id=OWNER, version="1.0.0", config="abc", started_at=at(0), ended_at=at(0), mode="handoff",
-            in_flight=("c1.r1",), epochs=(1, 2),
-        ),
-    ]  # fmt: skip
-
-
-async def test_an_effect_says_how_often_it_was_taken_up_and_why(
-    database: PostgresEngine, other: PostgresLedger
-) -> None:
-    first = await database.opened()
-    await append(first, commit(epoch=await begun(first), effects=[drive("a1", "c1")]))
-    (effect,) = await first.owed()
-    assert (effect.attempts, effect.last_error) == (1, None)
-    await first.close()
-    await claimed(other, "c1", "boot-2")
-    (effect,) = await other.owed()
-    assert (effect.attempts, effect.last_error) == (2, "The daemon that worked on it ended before it was done.")
 
 
 async def test_the_owner_is_known_to_others_while_its_lease_lasts(

@@ -1,8 +1,11 @@
-"""The record of daemons in a SQLite ledger: how each began and ended, also in a file of before there was one."""
+"""The record of daemons: how each began and ended, also in a file of before there was one."""
 
 import sqlite3
+from collections.abc import Awaitable, Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,33 +13,53 @@ from agent_ls.adapters.ledger import writes
 from agent_ls.adapters.ledger.plan import prepare
 from agent_ls.adapters.ledger.schema import MIGRATIONS, migrate
 from agent_ls.adapters.ledger.sqlite import SqliteLedger
-from agent_ls.core.effects import drive
-from agent_ls.ports.instances import Instance
-from agent_ls.ports.ledger import Commit, Committed, Snapshot
-from tests.contract.ledger.make import SqliteEngine, append, begun, commit, conversation, run
+from agent_ls.ports.instances import Instance, Instances
+from agent_ls.ports.ledger import Committed, Snapshot
+from tests.contract.ledger.make import PostgresEngine, SqliteEngine, append, begun, commit, conversation, run
 
 pytestmark = pytest.mark.anyio
 
 NOW = "2026-01-31T12:00:00.000Z"
 
 
+Record = Callable[..., Awaitable[Any]]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def record(request: pytest.FixtureRequest, path: Path) -> Record:
+    """Opens the ledger of one state directory, on each engine that keeps a record."""
+    if request.param == "sqlite":
+
+        async def open_file(boot_id: str, **options: str) -> SqliteLedger:
+            return opened(path, boot_id, **options)
+
+        return open_file
+    database: PostgresEngine = request.getfixturevalue("database")
+    return partial(database.opened, instance_id="boot-1")
+
+
 def opened(path: Path, boot_id: str, **options: str) -> SqliteLedger:
     return SqliteEngine(path, dict(options)).open(boot_id)
 
 
-async def test_each_daemon_is_on_record_with_how_it_ended(path: Path) -> None:
-    first = opened(path, "boot-1", version="1.0.0", config="abc")
+async def test_each_daemon_is_on_record_with_how_it_ended(record: Record) -> None:
+    first = await record("boot-1", version="1.0.0", config="abc")
+    assert isinstance(first, Instances)
     await begun(first, "c1")
     await begun(first, "c2")
     await first.claim("c2", "boot-1")
     first.ends_as("handoff", ["c1.r1"])
     await first.close()
-    second = opened(path, "boot-2", version="1.1.0", config="def")
+    killed = await record("boot-2", version="1.0.0")
+    second = await record("boot-3", version="1.1.0", config="def")
     known, instances = await second.instances(10)
+    assert len((await second.instances(1))[1]) == 1
     await second.close()
+    await killed.close()
     assert known == "boot-1"
     assert instances == [
-        Instance(boot_id="boot-2", version="1.1.0", started_at=NOW, config="def"),
+        Instance(boot_id="boot-3", version="1.1.0", started_at=NOW, config="def"),
+        Instance(boot_id="boot-2", version="1.0.0", started_at=NOW),
         Instance(
             boot_id="boot-1", version="1.0.0", started_at=NOW, config="abc", ended_at=NOW, mode="handoff",
             in_flight=("c1.r1",), epochs=(1, 2),
@@ -60,21 +83,6 @@ async def test_a_file_of_schema_1_keeps_its_facts_and_its_daemons(path: Path) ->
     with closing(sqlite3.connect(path.with_name("ledger.db.schema1.backup"))) as old:
         assert old.execute("PRAGMA user_version").fetchone() == (1,)
         assert old.execute("SELECT boot_id FROM instance").fetchall() == [("boot-1",)]
-
-
-async def test_an_effect_says_how_often_it_was_taken_up_and_why(path: Path) -> None:
-    first = opened(path, "boot-1")
-    epoch = await begun(first)
-    owed = Commit(conversation_id="c1", epoch=epoch, at=NOW, effects=[drive("c1.r1.a1", "c1")])
-    assert isinstance(await first.append(owed), Committed)
-    (effect,) = await first.owed()
-    assert (effect.attempts, effect.last_error) == (1, None)
-    await first.close()
-    second = opened(path, "boot-2")
-    await second.claim("c1", "boot-2")
-    (effect,) = await second.owed()
-    assert (effect.attempts, effect.last_error) == (2, "The daemon that worked on it ended before it was done.")
-    await second.close()
 
 
 def lay_schema_1(path: Path) -> None:

@@ -26,6 +26,8 @@ from tests.contract.ledger.make import (
 
 pytestmark = pytest.mark.anyio
 
+NEXT = MIGRATIONS[-1].version + 1
+
 
 async def execute(database: PostgresEngine, statement: str) -> object:
     connection = await asyncpg.connect(database.url, server_settings={"search_path": "agent_ls"})
@@ -54,7 +56,7 @@ async def test_four_daemons_that_start_on_an_empty_database_make_one_schema(data
     async with anyio.create_task_group() as tasks:
         for n in range(4):
             tasks.start_soon(start, n)
-    assert [(await ledger.status()).schema for ledger in opened] == [1] * 4
+    assert [(await ledger.status()).schema for ledger in opened] == [MIGRATIONS[-1].version] * 4
     for ledger in opened:
         await ledger.close()
 
@@ -65,7 +67,7 @@ async def test_a_newer_schema_is_left_as_it_is(database: PostgresEngine) -> None
     with pytest.raises(LedgerError) as refused:
         await database.opened("boot-2")
     assert refused.value.refusal.code is Code.SCHEMA_TOO_NEW
-    assert refused.value.refusal.data == {"found": 7, "known": 1}
+    assert refused.value.refusal.data == {"found": 7, "known": MIGRATIONS[-1].version}
     assert await execute(database, "SELECT count(*) FROM instance WHERE boot_id = 'boot-2'") == 0
 
 
@@ -73,15 +75,15 @@ async def test_a_migration_that_fails_changes_nothing_and_can_be_run_again(datab
     first = await database.opened()
     await begun(first)
     await first.close()
-    broken = Migration(2, ("CREATE TABLE extra (id INTEGER)", "INSERT INTO nowhere VALUES (1)"))
+    broken = Migration(NEXT, ("CREATE TABLE extra (id INTEGER)", "INSERT INTO nowhere VALUES (1)"))
     with pytest.raises(LedgerError):
         await database.opened(migrations=(*MIGRATIONS, broken))
     assert await execute(database, "SELECT to_regclass('extra')") is None
-    whole = Migration(2, ("CREATE TABLE extra (id INTEGER)", "INSERT INTO extra VALUES (1)"))
+    whole = Migration(NEXT, ("CREATE TABLE extra (id INTEGER)", "INSERT INTO extra VALUES (1)"))
     for _ in range(2):
         ledger = await database.opened(migrations=(*MIGRATIONS, whole))
         assert await ledger.load("c1") == Snapshot([conversation()], 1)
-        assert (await ledger.status()).schema == 2
+        assert (await ledger.status()).schema == NEXT
         await ledger.close()
     assert await execute(database, "SELECT count(*) FROM extra") == 1
 

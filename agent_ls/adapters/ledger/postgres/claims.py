@@ -1,16 +1,18 @@
 """Who may write: claims on conversations; and the deletion of one.
 
-Owns the SQL and the rule when a claim may be taken from its owner. The database's clock alone says whether a lease has
-ended. Does not own leases (instances.py).
+Owns the SQL and the rule when a claim may be taken from its owner. Does not own leases (instances.py) nor when one has
+ended (leases.py).
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 from agent_ls.adapters.ledger.places import held_elsewhere
-from agent_ls.adapters.ledger.plan import TAKEN_UP, receipt_row
+from agent_ls.adapters.ledger.plan import receipt_row
+from agent_ls.adapters.ledger.postgres.leases import COLUMNS, Leases
 from agent_ls.adapters.ledger.postgres.links import Connection
 from agent_ls.adapters.ledger.postgres.statements import CHANNEL
+from agent_ls.core.effects import Effect
 from agent_ls.core.errors import Refusal
 from agent_ls.ports.ledger import Receipt
 
@@ -23,7 +25,7 @@ class Claimed:
     reclaimed: bool = False
 
 
-async def claim(db: Connection, conversation_id: str, owner: str) -> Claimed | Refusal:
+async def claim(db: Connection, conversation_id: str, owner: str, *, leases: Leases) -> Claimed | Refusal:
     async with db.transaction():
         await db.execute(
             "INSERT INTO conversation (conversation_id) VALUES ($1) ON CONFLICT DO NOTHING", conversation_id
@@ -33,22 +35,26 @@ async def claim(db: Connection, conversation_id: str, owner: str) -> Claimed | R
         )
         other = held is not None and held != owner
         # Asked after the lock: whoever released or renewed meanwhile has done it.
-        left_s = await db.fetchval(_LEFT, held) if other else None
-        if left_s is not None and left_s > 0:
-            return held_elsewhere(conversation_id, held, float(left_s))
+        left_s = await leases.left_of(db, held) if other else 0.0
+        if left_s > 0:
+            return held_elsewhere(conversation_id, held, left_s)
         epoch = await db.fetchval(
             "UPDATE conversation SET owner = $2, epoch = epoch + 1 WHERE conversation_id = $1 RETURNING epoch",
             conversation_id,
             owner,
         )
         await db.execute(_RECORD, owner, epoch)
-        await db.execute(_TAKE_UP, conversation_id, TAKEN_UP)
     return Claimed(int(epoch), reclaimed=other)
 
 
-async def owner(db: Connection, conversation_id: str) -> str | None:
-    found: str | None = await db.fetchval(_OWNER, conversation_id)
-    return found
+async def take_up(db: Connection, effect: Effect, epoch: int) -> bool:
+    account = (effect.attempts, effect.seq, effect.available_at, effect.last_error)
+    return await db.fetchval(_TAKE_UP, effect.id, effect.conversation_id, epoch, *account) is not None
+
+
+async def owner(db: Connection, conversation_id: str, *, leases: Leases) -> str | None:
+    found = await db.fetchrow(_OWNER, conversation_id)
+    return found[0] if found is not None and leases.left_s(found) > 0 else None
 
 
 async def held(db: Connection, owner: str) -> dict[str, int]:
@@ -56,10 +62,10 @@ async def held(db: Connection, owner: str) -> dict[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
-async def unheld(db: Connection, besides: str) -> tuple[list[str], float | None]:
+async def unheld(db: Connection, besides: str, *, leases: Leases) -> tuple[list[str], float | None]:
     rows = await db.fetch(_OWING, besides)
-    lasting = [float(row[1]) for row in rows if row[1] is not None and row[1] > 0]
-    return [row[0] for row in rows if row[1] is None or row[1] <= 0], min(lasting, default=None)
+    left = {row["owing"]: leases.left_s(row) if row[0] is not None else 0.0 for row in rows}
+    return [known for known, s in left.items() if s <= 0], min((s for s in left.values() if s > 0), default=None)
 
 
 async def release(db: Connection, conversation_id: str, owner: str) -> None:
@@ -88,18 +94,17 @@ async def delete(db: Connection, receipt: Receipt, at: str, *, boot_id: str) -> 
     return True
 
 
-_LEFT: Final = "SELECT extract(epoch FROM expires_at - clock_timestamp()) FROM lease WHERE boot_id = $1"
+_OWNER: Final = f"""SELECT {COLUMNS} FROM conversation c JOIN lease l ON l.boot_id = c.owner
+    WHERE c.conversation_id = $1"""
 
-_OWNER: Final = """SELECT c.owner FROM conversation c JOIN lease l ON l.boot_id = c.owner
-    WHERE c.conversation_id = $1 AND l.expires_at > clock_timestamp()"""
-
-_OWING: Final = """SELECT c.conversation_id, extract(epoch FROM l.expires_at - clock_timestamp())
+_OWING: Final = f"""SELECT {COLUMNS}, c.conversation_id AS owing
     FROM (SELECT conversation_id FROM effect UNION SELECT conversation_id FROM inbox) o
     JOIN conversation c ON c.conversation_id = o.conversation_id LEFT JOIN lease l ON l.boot_id = c.owner
     WHERE c.owner IS DISTINCT FROM $1 AND c.deleted_at IS NULL ORDER BY c.conversation_id"""
 
-# Whoever claims takes up what is owed there.
-_TAKE_UP: Final = "UPDATE effect SET attempts = attempts + 1, last_error = $2 WHERE conversation_id = $1"
+_TAKE_UP: Final = """UPDATE effect SET attempts = $4, seq = $5, available_at = $6, last_error = $7
+    WHERE effect_id = $1 AND EXISTS (SELECT 1 FROM conversation WHERE conversation_id = $2 AND epoch = $3)
+    RETURNING 1"""
 
 _RECORD: Final = """UPDATE instance SET epoch_first = least(epoch_first, $2), epoch_last = greatest(epoch_last, $2)
     WHERE boot_id = $1"""

@@ -1,6 +1,7 @@
-"""Leases of daemons, and the record of them. The database's clock alone says when a lease ends.
+"""Leases of daemons, and the record of them. The database's clock says when a lease is to end.
 
-Owns the rows of `lease` and `instance`. Does not own when a lease is renewed (ledger.py).
+Owns the rows of `lease` and `instance`. Does not own when a lease is renewed (ledger.py) nor whether one has ended
+(leases.py).
 
 An instance is one state directory, whose lock only one daemon holds.
 """
@@ -28,14 +29,11 @@ async def renew(db: Connection, boot_id: str, host: str, *, ttl_s: float) -> Non
     await db.execute(_RENEW, boot_id, ttl_s, host)
 
 
-async def present(db: Connection, host: str) -> bool:
-    return bool(await db.fetchval(_PRESENT, host))
-
-
 async def end(db: Connection, boot_id: str, *, at: str, mode: str | None, in_flight: Sequence[str]) -> None:
     """A daemon that ends properly gives back at once what it holds."""
     runs = codec.encode_result({"runs": list(in_flight)})
     async with db.transaction():
+        await db.execute(_LEAVE, boot_id)
         await db.execute("UPDATE conversation SET owner = NULL WHERE owner = $1", boot_id)
         await db.execute("DELETE FROM lease WHERE boot_id = $1", boot_id)
         await db.execute(
@@ -71,10 +69,12 @@ _BEGIN: Final = """INSERT INTO instance (boot_id, instance_id, version, config, 
     ON CONFLICT (boot_id) DO UPDATE SET version = excluded.version, config = excluded.config,
     started_at = excluded.started_at, ended_at = NULL"""
 
-_RENEW: Final = """INSERT INTO lease (boot_id, expires_at, host)
-    VALUES ($1, clock_timestamp() + make_interval(secs => $2), $3)
-    ON CONFLICT (boot_id) DO UPDATE SET expires_at = excluded.expires_at"""
+_RENEW: Final = """INSERT INTO lease (boot_id, expires_at, host, ttl_s)
+    VALUES ($1, clock_timestamp() + make_interval(secs => $2), $3, $2)
+    ON CONFLICT (boot_id) DO UPDATE SET expires_at = excluded.expires_at, ttl_s = excluded.ttl_s"""
 
-_PRESENT: Final = "SELECT EXISTS (SELECT 1 FROM lease WHERE host = $1 AND expires_at > clock_timestamp())"
+# What was left on purpose is not held against it.
+_LEAVE: Final = """UPDATE effect SET attempts = 0, seq = NULL, available_at = NULL, last_error = NULL
+    WHERE conversation_id IN (SELECT conversation_id FROM conversation WHERE owner = $1)"""
 
 _NEWEST: Final = "SELECT * FROM instance WHERE instance_id = $1 ORDER BY position DESC LIMIT $2"

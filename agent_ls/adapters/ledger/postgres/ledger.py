@@ -13,6 +13,7 @@ from typing import Any, Final, Self, TypeVar
 from agent_ls.adapters.ledger.plan import prepare
 from agent_ls.adapters.ledger.postgres import claims, inbox, instances, reads, sweep
 from agent_ls.adapters.ledger.postgres.changes import listen
+from agent_ls.adapters.ledger.postgres.leases import LOOK_S, Leases
 from agent_ls.adapters.ledger.postgres.links import Connection, Links, Server, end
 from agent_ls.adapters.ledger.postgres.partials import Partials
 from agent_ls.adapters.ledger.postgres.schema import MIGRATIONS, Migration, migrate
@@ -91,6 +92,7 @@ class PostgresLedger:
         self._links = Links(server)
         self._writer = Writer(server, self._boot_id)
         self._partials = Partials(self._links)
+        self._leases = Leases(clock)
         self._claimed = 0
         self._reclaimed = 0
         self._ends_as: tuple[str | None, Sequence[str]] = (None, ())
@@ -119,14 +121,18 @@ class PostgresLedger:
         await self._links.close()
 
     async def keep(self) -> None:
-        """Renews the lease at a third of its life and writes partials down, until it is cancelled."""
-        renew_at = self._clock.monotonic() + self._ttl_s / 3
+        """Renews the lease at a third of its life, looks at those of others and writes partials down. Never ends."""
+        monotonic = self._clock.monotonic
+        renew_at, watch_at = monotonic() + self._ttl_s / 3, monotonic()
         while True:
             await self._clock.sleep(min(FLUSH_S, self._ttl_s / 6))
             try:
-                if self._clock.monotonic() >= renew_at:
+                if monotonic() >= renew_at:
                     await self.renew()
-                    renew_at = self._clock.monotonic() + self._ttl_s / 3
+                    renew_at = monotonic() + self._ttl_s / 3
+                if monotonic() >= watch_at:
+                    watch_at = monotonic() + LOOK_S
+                    await self._links.run(self._leases.watch)
                 await self._partials.flush()
             except LedgerError as error:
                 log.warning("waiting for the ledger: %s", error.refusal.code)
@@ -136,7 +142,9 @@ class PostgresLedger:
         await self._links.run(renewed)
 
     async def claim(self, conversation_id: str, owner: str) -> int | Refusal:
-        claimed = await self._links.run(partial(claims.claim, conversation_id=conversation_id, owner=owner))
+        claimed = await self._links.run(
+            partial(claims.claim, conversation_id=conversation_id, owner=owner, leases=self._leases)
+        )
         if isinstance(claimed, Refusal):
             return claimed
         if claimed.reclaimed:
@@ -146,16 +154,16 @@ class PostgresLedger:
         return claimed.epoch
 
     async def owner(self, conversation_id: str) -> str | None:
-        return await self._read(claims.owner, conversation_id=conversation_id)
+        return await self._read(claims.owner, conversation_id=conversation_id, leases=self._leases)
 
     async def held(self) -> Mapping[str, int]:
         return await self._links.run(partial(claims.held, owner=self._boot_id))
 
     async def unheld(self) -> tuple[Sequence[str], float | None]:
-        return await self._links.run(partial(claims.unheld, besides=self._boot_id))
+        return await self._links.run(partial(claims.unheld, besides=self._boot_id, leases=self._leases))
 
     async def present(self, host: str) -> bool:
-        return await self._read(instances.present, host=host)
+        return await self._read(self._leases.present, host=host)
 
     async def release(self, conversation_id: str, owner: str) -> None:
         await self._links.run(partial(claims.release, conversation_id=conversation_id, owner=owner))
@@ -199,6 +207,9 @@ class PostgresLedger:
 
     async def owed(self) -> Sequence[Effect]:
         return await self._read(reads.owed)
+
+    async def take_up(self, effect: Effect, epoch: int) -> bool:
+        return await self._links.run(partial(claims.take_up, effect=effect, epoch=epoch))
 
     async def put_blob(self, content: bytes) -> str:
         digest = sha256(content).hexdigest()

@@ -114,9 +114,10 @@ async def receipts(db: Connection, command_ids: Sequence[str]) -> dict[str, Rece
 
 async def owed(db: Connection) -> Sequence[Effect]:
     rows = await db.fetch(
-        "SELECT effect_id, conversation_id, type, class, attempts, last_error FROM effect ORDER BY position"
+        "SELECT effect_id, conversation_id, type, class, attempts, last_error, seq, available_at FROM effect"
+        " ORDER BY position"
     )
-    return [Effect(row[0], row[1], EffectType(row[2]), EffectClass(row[3]), row[4], row[5]) for row in rows]
+    return [Effect(row[0], row[1], EffectType(row[2]), EffectClass(row[3]), *tuple(row)[4:]) for row in rows]
 
 
 async def blob(db: Connection, digest: str) -> bytes | None:

@@ -90,7 +90,16 @@ _TABLES = Migration(
     ),
 )
 
-MIGRATIONS: Final = (_TABLES,)
+# Where a conversation stood when its effect was begun again; how long a lease was meant to last.
+_ATTEMPTS: Final = Migration(
+    2,
+    (
+        "ALTER TABLE effect ADD COLUMN seq BIGINT",
+        "ALTER TABLE lease ADD COLUMN ttl_s DOUBLE PRECISION NOT NULL DEFAULT 30",
+    ),
+)
+
+MIGRATIONS: Final = (_TABLES, _ATTEMPTS)
 
 
 async def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> int:
