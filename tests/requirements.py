@@ -108,6 +108,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             "tests/unit/runtime/test_batch.py",
         ),
     ),
+    "tools.background": Requirement(
+        "A shell in the background outlives its run, is seen, read and ended by model and person, and ends with its "
+        "conversation or its daemon; its end is told to the model at its next step, whenever it came.",
+        ("tests/protocol/test_background.py",),
+    ),
     "tools.question": Requirement(
         "A question of the agent waits for the person, through kill -9 under the same number; its answer, a refusal or "
         "a stop is the one result of the call.",

@@ -56,6 +56,8 @@ def run_attach(options: argparse.Namespace) -> int:
         if not options.json:
             aside(_headline(snapshot["conversation"]))
             shown.snapshot(snapshot)
+            for shell in snapshot.get("shells") or ():
+                aside(f"In the background: {shell['id']} $ {one_line(shell['command'])}")
         for happened in follower.happenings():
             if options.json:
                 if happened.message:

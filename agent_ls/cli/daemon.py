@@ -131,7 +131,7 @@ def _described(status: Json) -> list[str]:
     style = style_of(sys.stdout)
     rows = [("daemon", f"pid {status['pid']}, version {status['version']}, up {duration(status['uptimeS'])}")]
     rows.append(("connections", f"{(status.get('connections') or {}).get('count', 1)} with this one"))
-    for name in ("runs", "requests", "effects"):
+    for name in ("runs", "requests", "shells", "effects"):
         if status.get(name) is not None:
             rows.append((name, one_line(_told(status[name]))))
     rows += _troubles(status)

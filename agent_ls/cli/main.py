@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from agent_ls.cli import ask, conversations, daemon, exchange, requests, settings
+from agent_ls.cli import ask, conversations, daemon, exchange, requests, settings, shells
 from agent_ls.cli.chat import verb as chat
 from agent_ls.cli.client import ClientError
 from agent_ls.cli.terminal import complain
@@ -68,6 +68,7 @@ def _verbs() -> Verbs:
     verbs.group("Decide")
     requests.register(verbs)
     settings.register(verbs)
+    shells.register(verbs)
     verbs.group("The daemon")
     daemon.register(verbs)
     verbs.group("More")

@@ -6,6 +6,7 @@ a wire spells it.
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from agent_ls.core.call import SETTLED
 from agent_ls.core.items import (
@@ -16,6 +17,7 @@ from agent_ls.core.items import (
     ContextItem,
     Item,
     ItemStatus,
+    Notice,
     Reasoning,
     UserMessage,
 )
@@ -31,6 +33,10 @@ from agent_ls.core.messages import (
     TextPart,
     UserTurn,
 )
+from agent_ls.core.shells import ENDED
+
+TOLD: Final = frozenset({ENDED})
+"""Codes of notices that a model hears as well: what happened while it did something else."""
 
 
 def messages(items: Iterable[Item], *, provider: str, model: str) -> tuple[ModelMessage, ...]:
@@ -48,6 +54,10 @@ def messages(items: Iterable[Item], *, provider: str, model: str) -> tuple[Model
             _close(built, group, provider=provider, model=model)
             group = []
             _add_user(built, item.payload)
+        elif isinstance(item.payload, Notice) and item.payload.code in TOLD:
+            _close(built, group, provider=provider, model=model)
+            group = []
+            _add_note(built, item.payload)
     _close(built, group, provider=provider, model=model)
     return tuple(built)
 
@@ -83,6 +93,11 @@ def user_blocks(message: UserMessage) -> tuple[Block, ...]:
 def _add_user(built: list[ModelMessage], message: UserMessage) -> None:
     blocks = user_blocks(message) or (Block(type="text", text="(empty message)"),)
     built[:] = join([built, [UserTurn(blocks)]])
+
+
+def _add_note(built: list[ModelMessage], notice: Notice) -> None:
+    """In the person's place, as no server takes a word of anybody else there; in brackets, as none of theirs."""
+    built[:] = join([built, [UserTurn((Block(type="text", text=f"[{notice.message}]"),))]])
 
 
 def _close(built: list[ModelMessage], group: Sequence[Item], *, provider: str, model: str) -> None:

@@ -16,6 +16,7 @@ TAKEN_UP: Final = "The daemon that worked on it ended before it was done."
 
 class EffectType(StrEnum):
     DRIVE_ATTEMPT = "attempt.drive"
+    WATCH_SHELL = "shell.watch"
 
 
 class EffectClass(StrEnum):
@@ -25,7 +26,7 @@ class EffectClass(StrEnum):
 
 @dataclass(frozen=True)
 class Effect:
-    """`id` is that of what it drives (an attempt), so one thing never has two effects.
+    """`id` is that of what it drives (an attempt) or watches (the call of a shell), so one thing never has two effects.
 
     The rest is the ledger's account. `attempts`: how often it was begun since something last came of it; 0 when a
     daemon that ended properly has left it. `seq`: where the conversation stood when it was begun again. `available_at`:

@@ -12,6 +12,7 @@ from agent_ls.core.events import AnyEntity
 from agent_ls.core.items import AssistantMessage, Call, CallState, Item, ResultStatus
 from agent_ls.core.request import Request
 from agent_ls.core.run import Run, RunStatus
+from agent_ls.core.shells import Shell, ended_by, shell_of
 from agent_ls.core.uris import local_path
 
 
@@ -19,6 +20,7 @@ class ConversationState:
     """Mutable only through `apply`. `epoch` is that of the claim under which it is decided.
 
     `seen` maps file URIs to the hash that the conversation last read or wrote, `cwd` is where its shell stands.
+    `shells` are those in the background that have not ended, by the item of their call.
     """
 
     def __init__(self) -> None:
@@ -34,6 +36,7 @@ class ConversationState:
         self.active: Run | None = None
         self.seen: dict[str, str] = {}
         self.cwd: str | None = None
+        self.shells: dict[str, Shell] = {}
         self.last_text = ""
         self.next_ord = 1
         self._conversation: Conversation | None = None
@@ -129,7 +132,14 @@ class ConversationState:
         self.items[item.id] = item
         if isinstance(item.payload, AssistantMessage):
             self.last_text = item.payload.text
+        self._apply_shell(item)
         self._learn(item)
+
+    def _apply_shell(self, item: Item) -> None:
+        if (shell := shell_of(item)) is not None:
+            self.shells[item.id] = shell
+        elif (ended := ended_by(item)) is not None:
+            self.shells.pop(ended, None)
 
     def _learn(self, item: Item) -> None:
         call = item.payload

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from agent_ls.core import call as calls
-from agent_ls.core import ids, plans, questions, todo
+from agent_ls.core import ids, plans, questions, shell_ends, todo
 from agent_ls.core.attempt import Attempt, AttemptFact
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
@@ -32,6 +32,7 @@ from agent_ls.core.items import (
 from agent_ls.core.messages import Part, ReasoningPart, Reply, Stop, TextPart
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Option, Request, RequestFact, RequestKind, RequestStatus
+from agent_ls.core.shells import leaves_shell
 from agent_ls.core.steer import join
 
 IDENTICAL_FAILURES: Final = 3
@@ -292,5 +293,8 @@ def finish_call(state: ConversationState, item_id: str, result: ToolResult, *, a
         draft.move_call(item_id, CallFact.STARTED)
     if draft.get_item(item_id).call.state is not CallState.STARTED:
         return None
-    todo.keep(draft, draft.move_call(item_id, CallFact.FINISHED, result=result))
+    item = draft.move_call(item_id, CallFact.FINISHED, result=result)
+    todo.keep(draft, item)
+    if leaves_shell(result):
+        draft.effects.append(shell_ends.watch(item_id, item.conversation_id))
     return draft.done()

@@ -17,8 +17,10 @@ from typing import Any, Final
 from agent_ls import paths
 from agent_ls.adapters.host.cards import CardFiles
 from agent_ls.adapters.host.exports import ExportFiles
+from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.host.system import RandomIds, SystemClock
 from agent_ls.adapters.ledger.jsonl import open_file
+from agent_ls.adapters.tools.shell_background import BackgroundShells
 from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refused
@@ -41,6 +43,7 @@ from agent_ls.editor.surface.board import Board
 from agent_ls.editor.window import Window
 from agent_ls.ports.instances import Instances
 from agent_ls.ports.ledger import Ledger
+from agent_ls.runtime.drain import DrainMode
 from agent_ls.runtime.feed import Feed
 from agent_ls.runtime.housekeeping import Housekeeper
 from agent_ls.runtime.janitor import Janitor
@@ -95,6 +98,8 @@ class Daemon:
             log.warning("%d conversations did not come to a commit in time", len(drain.at_work))
             registry.abandon()
             await drain.settled(ABANDON_S)
+        handoff = drain.mode is DrainMode.HANDOFF
+        await registry.shells.stop_all(f"the daemon was {'restarted' if handoff else 'stopped'}")
         for actor in registry.actors():
             if self.desk.services.feed.clear_all(actor.id):
                 await self.desk.services.ledger.drop_partials(actor.id)
@@ -191,12 +196,15 @@ def _services(
     host: str,
 ) -> Services:
     protected = (paths.state_dir(environ), paths.runtime_dir(environ), settings.path)
+    processes = LocalProcesses(clock)
+    shells = BackgroundShells(processes)
     return Services(
         ledger=ledger,
         clock=clock,
         feed=Feed(clock, ledger.keep_partial),
         locks=LockTable(clock),
-        toolbox=toolbox(clock, opened.files),
+        toolbox=toolbox(opened.files, processes, shells),
+        shells=shells,
         supervisor=supervisor,
         models=providers.resolve,
         rules=workspaces.rules,

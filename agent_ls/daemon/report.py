@@ -44,6 +44,7 @@ class Reporter:
             "claims": len(self._registry.actors()),
             "runs": {"active": self._registry.running(), "count": len(self._registry.running())},
             "requests": {"pending": self._inbox.pending},
+            "shells": {"running": _shells(self._registry)},
             "effects": {"owed": [_effect(each) for each in owed]},
             "ledger": {
                 "engine": ledger.engine,
@@ -78,6 +79,11 @@ async def _boots(ledger: object) -> tuple[str, list[dict[str, Any]]]:
         }
         for each in found
     ]
+
+
+def _shells(registry: Registry) -> list[str]:
+    """In the background."""
+    return [shell.id for actor in registry.actors() for shell in actor.state.shells.values()]
 
 
 def _effect(effect: Effect) -> dict[str, Any]:

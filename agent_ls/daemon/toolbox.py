@@ -12,15 +12,16 @@ from agent_ls.adapters.tools.plan import PlanTool
 from agent_ls.adapters.tools.read import ReadTool
 from agent_ls.adapters.tools.search import Searcher
 from agent_ls.adapters.tools.shell import ShellTool
+from agent_ls.adapters.tools.shell_background import BackgroundShells
+from agent_ls.adapters.tools.shell_output import ShellOutputTool
+from agent_ls.adapters.tools.shell_stop import ShellStopTool
 from agent_ls.adapters.tools.todo import TodoTool
 from agent_ls.adapters.tools.write import WriteTool
 from agent_ls.ports.files import Files
-from agent_ls.ports.host import Clock
 from agent_ls.ports.tools import Toolbox
 
 
-def toolbox(clock: Clock, files: Files) -> Toolbox:
-    processes = LocalProcesses(clock)
+def toolbox(files: Files, processes: LocalProcesses, shells: BackgroundShells) -> Toolbox:
     searcher = Searcher(processes)
     tools = (
         ReadTool(files),
@@ -28,7 +29,9 @@ def toolbox(clock: Clock, files: Files) -> Toolbox:
         GrepTool(files, searcher),
         WriteTool(files),
         EditTool(files),
-        ShellTool(processes),
+        ShellTool(processes, shells),
+        ShellOutputTool(shells),
+        ShellStopTool(shells),
         TodoTool(),
         AskTool(),
         PlanTool(),

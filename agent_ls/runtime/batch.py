@@ -21,10 +21,11 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.ports.tools import Invalid, Prepared, Spools, Tool, ToolContext, ToolEffect
 from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
-from agent_ls.runtime.patience import patiently, record_patiently
+from agent_ls.runtime.patience import Fenced, patiently, record_patiently
 from agent_ls.runtime.payloads import shrink_result, whole_input
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
+from agent_ls.runtime.shells import TAKEN_OVER
 
 LAST_WORDS_S: Final = 5.0
 LATE_S: Final = 1.0
@@ -153,9 +154,14 @@ class Batch:
 
     async def _finish(self, item_id: str, result: ToolResult) -> None:
         kept = await patiently(partial(shrink_result, result, self._services.ledger.put_blob), self._services.clock)
-        await record_patiently(
-            self._actor, lambda state, at: step.finish_call(state, item_id, kept, at=at), self._services.clock
-        )
+        try:
+            await record_patiently(
+                self._actor, lambda state, at: step.finish_call(state, item_id, kept, at=at), self._services.clock
+            )
+        except Fenced:
+            # Nobody would ever look after a shell that no ledger knows of.
+            await self._services.shells.stop(item_id, TAKEN_OVER)
+            raise
         self._services.feed.clear(self._actor.id, [item_id])
         tool: object = self._services.toolbox.get(self._actor.state.items[item_id].call.tool)
         if isinstance(tool, Spools):

@@ -19,6 +19,7 @@ from agent_ls.ports.blobs import Sweeps
 from agent_ls.ports.ledger import LedgerError, ListQuery, Summary
 from agent_ls.ports.tools import Spools
 from agent_ls.runtime.registry import Registry
+from agent_ls.runtime.shells import DELETED
 
 log = logging.getLogger(__name__)
 
@@ -79,6 +80,8 @@ class Housekeeper:
         state = None if isinstance(actor, Refusal) else actor.state
         numbers = [] if state is None else [request.number for request in state.requests.values()]
         spooled = [] if state is None else self._spooled(state)
+        if state is not None and not isinstance(actor, Refusal) and state.active is None:
+            await self._registry.shells.stop_those_of(actor, DELETED)
         done = await self._registry.delete(command_id, conversation_id)
         if not isinstance(done, Refusal):
             await self._drop_cards(numbers)

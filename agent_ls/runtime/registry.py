@@ -25,6 +25,7 @@ from agent_ls.runtime.effects import begin_again
 from agent_ls.runtime.patience import Fenced
 from agent_ls.runtime.recovery import take_over
 from agent_ls.runtime.services import Services
+from agent_ls.runtime.shells import ShellWatch
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +46,7 @@ class Registry:
         self.services = services
         self.before_actor: Callable[[str, int], Awaitable[None]] = _nothing
         self.on_left: Callable[[str, int], None] = lambda conversation_id, seq: None
+        self.shells = ShellWatch(services, self.actor)
         self._shared = isinstance(services.ledger, Shared)
         self._actors: dict[str, Actor] = {}
         self._drivers: dict[str, Driver] = {}
@@ -121,7 +123,7 @@ class Registry:
                 log.info("%s is held by another daemon", conversation_id)
             elif isinstance(actor, Refusal):
                 log.warning("%s cannot be taken over: %s", conversation_id, actor.code)
-            if isinstance(actor, Refusal) or actor.state.active is None:
+            if isinstance(actor, Refusal) or not _is_at_work(actor):
                 self._is_taken_over(conversation_id)
             return
 
@@ -204,7 +206,7 @@ class Registry:
         state = ConversationState.of(snapshot.entities, snapshot.seq)
         state.epoch = epoch
         actor = self._keep(Actor(conversation_id, state, self.services))
-        if state.active is not None:
+        if _is_at_work(actor):
             self._recover(actor)
         return actor
 
@@ -234,6 +236,7 @@ class Registry:
             with suppress(Fenced):
                 with self.services.drain.working(actor.id):
                     moved = await take_over(actor, self.services)
+                    await self.shells.settle_left(actor)
                 self._is_taken_over(actor.id)
                 await begin_again(actor, driver, self.services, found_at=found_at, moved=moved)
             driver.held = False
@@ -262,6 +265,7 @@ class Registry:
             return
         driver = self._drivers[actor.id]
         driver.abandon()
+        self.shells.drop(actor)
         self.forget(actor.id)
         self._leaving.add(actor.id)
         self.services.feed.mute(actor.id)
@@ -286,10 +290,15 @@ class Registry:
     def _keep(self, actor: Actor) -> Actor:
         self._actors[actor.id] = actor
         driver = self._drivers[actor.id] = Driver(actor, self.services)
-        actor.after_commit = lambda _: driver.wake()
+        actor.after_commit = partial(self._committed, driver)
         actor.on_fenced = self._fenced
         self._let_go()
         return actor
+
+    def _committed(self, driver: Driver, actor: Actor) -> None:
+        driver.wake()
+        if actor.state.shells:
+            self.shells.look(actor)
 
     def _let_go(self) -> None:
         """Drops the longest unused conversations that owe nothing."""
@@ -303,11 +312,17 @@ class Registry:
     def rests(self, actor: Actor) -> bool:
         driver = self._drivers.get(actor.id)
         busy = driver is not None and driver.live
-        return not busy and actor.idle and actor.state.active is None and self.services.feed.attached(actor.id) == 0
+        at_work = busy or not actor.idle or _is_at_work(actor)
+        return not at_work and self.services.feed.attached(actor.id) == 0
 
 
 async def _nothing(conversation_id: str, seq: int) -> None:
     return
+
+
+def _is_at_work(actor: Actor) -> bool:
+    """A run goes on, or a shell in the background."""
+    return actor.state.active is not None or bool(actor.state.shells)
 
 
 def _moving() -> Refusal:

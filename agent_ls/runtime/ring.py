@@ -185,23 +185,24 @@ class Ring:
 
 
 class History:
-    """Messages of ended runs are made once: they cannot change any more (for one provider and model)."""
+    """Messages of ended runs are made once: what is there does not change any more (for one provider and model)."""
 
     def __init__(self) -> None:
         self._key: tuple[str, str] | None = None
-        self._ended: dict[str, tuple[ModelMessage, ...]] = {}
+        self._ended: dict[str, tuple[int, tuple[ModelMessage, ...]]] = {}
 
     def messages(self, state: ConversationState) -> tuple[ModelMessage, ...]:
         provider, model = state.conversation.provider, state.conversation.model
         if self._key != (provider, model):
             self._key, self._ended = (provider, model), {}
         built: list[Sequence[ModelMessage]] = []
-        for run_id in state.run_items:
-            known = self._ended.get(run_id)
-            if known is None:
+        for run_id, items in state.run_items.items():
+            size, known = self._ended.get(run_id, (0, ()))
+            # The end of a background shell may still come to a run that has ended.
+            if size != len(items):
                 known = context.messages(state.items_of(run_id), provider=provider, model=model)
                 if state.runs[run_id].ended:
-                    self._ended[run_id] = known
+                    self._ended[run_id] = (len(items), known)
             built.append(known)
         return context.join(built)
 

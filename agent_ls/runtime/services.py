@@ -11,6 +11,7 @@ from agent_ls.core.rules import Rule
 from agent_ls.ports.host import Clock
 from agent_ls.ports.ledger import Ledger
 from agent_ls.ports.provider import Failure, Model
+from agent_ls.ports.shells import NoShells, Shells
 from agent_ls.ports.tools import Toolbox
 from agent_ls.runtime.drain import Drain
 from agent_ls.runtime.feed import Feed
@@ -53,3 +54,4 @@ class Services:
     host: str = ""
     unsaved: Callable[[str], Sequence[str]] = lambda root: ()
     drain: Drain = field(default_factory=Drain)
+    shells: Shells = field(default_factory=NoShells)

@@ -68,10 +68,6 @@ class Rollback(Command):
     dry_run: bool = False
 
 
-class StopShell(Command):
-    shell_id: Id
-
-
 class ReleaseLock(Command):
     key: Uri
 

@@ -232,8 +232,13 @@ _FILES: Final = (
     ),
     _later("rollback", "Back to a run: files and conversation.", params=later.Rollback, result=results.RolledBack),
     _request("blob/read", "A part of a long output.", params=models.ReadBlob, result=results.BlobPart),
-    _later("shell/list", "Background shells.", params=models.OfConversation, result=results.ShellList),
-    _later("shell/stop", "Ends a background shell.", params=later.StopShell, result=results.Nothing),
+    _request("shell/list", "Background shells that run.", params=models.ListShells, result=results.ShellList),
+    _request(
+        "shell/stop",
+        "Ends a background shell with all that it has started.",
+        params=models.StopShell,
+        result=results.Nothing,
+    ),
     _request(
         "lock/list", "Which files and folders are held, by which run.", params=models.Params, result=results.LockList
     ),

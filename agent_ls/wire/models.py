@@ -257,6 +257,16 @@ class OfRequest(Params):
     request_id: Id
 
 
+class ListShells(Params):
+    """Of one conversation, or of all that this daemon holds."""
+
+    conversation_id: Id | None = None
+
+
+class StopShell(Command):
+    shell_id: Id
+
+
 class ReadBlob(Params):
     digest: Text
     offset: Annotated[int, Field(ge=0)] = 0

@@ -86,6 +86,7 @@ class Attached(TypedDict):
     run: NotRequired[Run]
     queue: list[Run]
     locks: list[Lock]
+    shells: list["ShellView"]
     streams: list[StreamView]
     seq: int
     snapshot: bool
@@ -272,6 +273,7 @@ class DaemonStatus(TypedDict):
     claims: Any
     runs: Any
     requests: Any
+    shells: Any
     effects: Any
     ledger: Json
     drain: Any
@@ -314,8 +316,21 @@ class CheckpointDiff(TypedDict):
     files: list[FileChanges]
 
 
+class ShellView(TypedDict):
+    """One that runs; `itemId` is the call that began it. Its end is a notice `shell_ended` beneath that."""
+
+    id: str
+    conversationId: str
+    runId: str
+    itemId: str
+    command: str
+    cwd: str
+    since: str
+    pid: NotRequired[int]
+
+
 class ShellList(TypedDict):
-    shells: list[Json]
+    shells: list[ShellView]
 
 
 class Hello(TypedDict):

@@ -1,12 +1,11 @@
 """shell: one command in a shell of its own, with no terminal, for a limited time and with limited output.
 
 Owns the tool's input, what a person is shown of it and what the model is told came of it. Processes are a port's
-(ports.processes), bytes become text in core.output, the copy that survives a crash is shell_spool's.
+(ports.processes), what becomes of output is shell_recording's, a shell that goes on is handed to shell_background.
 """
 
 import json
 import os
-import signal
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
@@ -16,11 +15,13 @@ from pydantic import Field
 
 from agent_ls.adapters.tools import shell_spool
 from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.shell_background import BackgroundShells
+from agent_ls.adapters.tools.shell_recording import Recording, exit_code, how_it_ended
 from agent_ls.adapters.tools.shell_script import environment, read_cwd, words
 from agent_ls.core.display import one_line
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.messages import ToolSpec
-from agent_ls.core.output import Folder, Live, Ring
+from agent_ls.core.shells import begun, shell_id
 from agent_ls.core.uris import file_uri
 from agent_ls.ports.processes import Child, Processes
 from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
@@ -28,18 +29,20 @@ from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext
 GRACE: Final = 2.0
 _DRAIN: Final = 0.2
 _LONGEST_COMMAND: Final = 100_000
-_LIVE_BURST: Final = 64 * 1024
-_LIVE_PER_SECOND: Final = 16 * 1024
+_AT_ONCE: Final = 0.2
+"""Seconds in which a command in the background may end and is then told like any other."""
 _DESCRIPTION = (
     "Runs a command in bash, in the folder where the last one ended. There is no terminal and no input, and editors "
-    "and prompts fail. Long output is cut in the middle. Use read, edit and write for files."
+    "and prompts fail. Long output is cut in the middle. Use read, edit and write for files. What should go on while "
+    "you do something else (a server, a watcher) goes into the background; you are told when it ends."
 )
 
 
 class ShellInput(Arguments):
     command: str = Field(description="What to run, as typed into a shell")
     cwd: str | None = Field(default=None, description="Folder to run in: absolute, or relative to the workspace")
-    timeout: int = Field(default=120, ge=1, le=600, description="Seconds until it is ended")
+    timeout: int = Field(default=120, ge=1, le=600, description="Seconds until it is ended; none in the background")
+    background: bool = Field(default=False, description="Leave it running: shell_output reads it, shell_stop ends it")
 
 
 class ShellTool:
@@ -48,8 +51,9 @@ class ShellTool:
     effect = ToolEffect.SHELL
     replay = Replay.ASK
 
-    def __init__(self, processes: Processes) -> None:
+    def __init__(self, processes: Processes, background: BackgroundShells) -> None:
         self._processes = processes
+        self._background = background
         self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(ShellInput))
 
     @property
@@ -67,20 +71,24 @@ class ShellTool:
             return cwd
         changes: dict[str, str] = {}
         decides = [self.name, given.command, cwd, given.timeout, changes]
+        card = {
+            "type": "command",
+            "command": given.command,
+            "cwd": cwd,
+            "timeout": given.timeout,
+            "environment": changes,
+        }
+        if given.background:
+            decides.append("background")
+            card["background"] = True
         inside = cwd == context.root or cwd.startswith(context.root.rstrip("/") + "/")
         return Prepared(
             tool=self.name,
             input=dict(arguments),
             effect=self.effect,
-            title=f"$ {one_line(given.command)}",
+            title=f"$ {one_line(given.command)}{' (in the background)' if given.background else ''}",
             digest=sha256(json.dumps(decides).encode()).hexdigest(),
-            card={
-                "type": "command",
-                "command": given.command,
-                "cwd": cwd,
-                "timeout": given.timeout,
-                "environment": changes,
-            },
+            card=card,
             keys=(file_uri(context.root),),
             reads=() if inside else (cwd,),
             command=given.command,
@@ -88,8 +96,10 @@ class ShellTool:
 
     async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
         card = prepared.card
+        if card.get("background") and (full := self._background.full(context.conversation_id)):
+            return ToolResult(status=ResultStatus.ERROR, output=full)
         note = shell_spool.path_of(context.spool, context.item_id, ".cwd")
-        recording = _Recording(context)
+        recording = Recording(context)
         try:
             try:
                 child = self._start(card["command"], card["cwd"], context=context, note=note, recording=recording)
@@ -97,17 +107,21 @@ class ShellTool:
                 why = f"The command could not be started: {error.strerror or error}."
                 return ToolResult(status=ResultStatus.ERROR, output=why)
             recording.spool.begin(child.id)
+            if card.get("background") and not await self._ends_at_once(child, context, recording):
+                read_cwd(note)
+                return self._left_running(child, context, recording)
             timed_out = await self._watch(child, context, seconds=card["timeout"], recording=recording)
             recording.finish()
-            said = [*_moved(prepared, context), _how_it_ended(child.exit, card["timeout"] if timed_out else None)]
+            said = [*_moved(prepared, context), how_it_ended(child.exit, card["timeout"] if timed_out else None)]
             return await recording.result(
                 _status(child.exit, timed_out=timed_out),
                 said,
-                exit_code=_exit_code(child.exit),
+                exit_code=exit_code(child.exit),
                 data={"cwd": read_cwd(note) or card["cwd"]},
             )
         finally:
-            recording.close()
+            if not self._background.keeps(context.item_id):
+                recording.close()
 
     async def recover(self, call: Call, context: ToolContext) -> Outcome:
         """It may have done anything between nothing and all: what is left of it is ended, and that is told."""
@@ -117,17 +131,19 @@ class ShellTool:
             return Outcome(ToolResult(status=ResultStatus.UNKNOWN, output=f"{text}; none of its output was kept."))
         ended = await self._processes.end(left.process, context.item_id, grace=GRACE)
         text += "; some of it was still running and was ended now." if ended else "; nothing of it is running now."
-        recording = _Recording(context, spooled=False)
+        recording = Recording(context, spooled=False)
         recording.feed(left.output)
         recording.finish()
         result = await recording.result(ResultStatus.UNKNOWN, [text], raw=left.output)
         return Outcome(result)
 
     def forget(self, item_id: str, spool: str) -> None:
-        """To be called when the result is committed."""
-        shell_spool.forget(spool, item_id)
+        """To be called when the result is committed. What a shell in the background says goes on."""
+        if not self._background.running(item_id):
+            self._background.forget(item_id)
+            shell_spool.forget(spool, item_id)
 
-    def _start(self, command: str, cwd: str, *, context: ToolContext, note: str, recording: "_Recording") -> Child:
+    def _start(self, command: str, cwd: str, *, context: ToolContext, note: str, recording: "Recording") -> Child:
         return self._processes.start(
             words(command, path=context.environment.get("PATH"), cwd_file=note),
             cwd=cwd,
@@ -135,7 +151,7 @@ class ShellTool:
             output=recording.feed,
         )
 
-    async def _watch(self, child: Child, context: ToolContext, *, seconds: int, recording: "_Recording") -> bool:
+    async def _watch(self, child: Child, context: ToolContext, *, seconds: int, recording: "Recording") -> bool:
         """Until the shell has ended. True if its time was up."""
         try:
             with anyio.move_on_after(seconds) as limit:
@@ -146,75 +162,42 @@ class ShellTool:
             await child.drain(_DRAIN)
             return limit.cancelled_caught
         except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
-                await self._end(child, context)
-                await child.drain(_DRAIN)
-            recording.finish()
+            await self._cut(child, context, recording)
             raise
         finally:
             child.close()
+
+    async def _ends_at_once(self, child: Child, context: ToolContext, recording: Recording) -> bool:
+        """One that cannot even begin is told at once, and not as a notice some time later."""
+        try:
+            with anyio.move_on_after(_AT_ONCE):
+                await child.wait()
+        except anyio.get_cancelled_exc_class():
+            await self._cut(child, context, recording)
+            raise
+        return child.exit is not None
+
+    def _left_running(self, child: Child, context: ToolContext, recording: Recording) -> ToolResult:
+        self._background.keep(child, context, recording)
+        name = shell_id(context.item_id)
+        text = f"Running in the background as `{name}`. shell_output reads what it says, shell_stop ends it."
+        so_far = recording.since(0)
+        return ToolResult(
+            status=ResultStatus.OK, output=f"{so_far}\n[{text}]" if so_far.strip() else text, data=begun()
+        )
+
+    async def _cut(self, child: Child, context: ToolContext, recording: Recording) -> None:
+        """The call is cancelled: nothing of it goes on."""
+        with anyio.CancelScope(shield=True):
+            await self._end(child, context)
+            await child.drain(_DRAIN)
+        recording.finish()
+        child.close()
 
     async def _end(self, child: Child, context: ToolContext) -> None:
         await self._processes.end(child.id, context.item_id, grace=GRACE)
         with anyio.move_on_after(GRACE):
             await child.wait()
-
-
-class _Recording:
-    """One command's output on its way to the disk, to those who watch, and to the model."""
-
-    def __init__(self, context: ToolContext, *, spooled: bool = True) -> None:
-        self._context = context
-        self._folder = Folder()
-        self._ring = Ring()
-        self._live = Live(burst=_LIVE_BURST, per_second=_LIVE_PER_SECOND) if spooled else None
-        self._spool = shell_spool.Spool(context.spool, context.item_id) if spooled else None
-
-    @property
-    def spool(self) -> shell_spool.Spool:
-        assert self._spool is not None
-        return self._spool
-
-    def feed(self, data: bytes) -> None:
-        if self._spool is not None:
-            self._spool.write(data)
-        final = self._folder.feed(data)
-        self._ring.feed(final)
-        if self._live is not None:
-            self._emit(self._live.feed(final, self._folder.unfinished(), anyio.current_time()))
-
-    def finish(self) -> None:
-        final = self._folder.finish()
-        self._ring.feed(final)
-        if self._live is not None:
-            self._emit(self._live.finish(final, self._ring.end()))
-
-    async def result(
-        self,
-        status: ResultStatus,
-        said: list[str],
-        *,
-        exit_code: int | None = None,
-        data: dict[str, Any] | None = None,
-        raw: bytes | None = None,
-    ) -> ToolResult:
-        blob = None
-        text = self._ring.text()
-        if self._ring.cut:
-            whole = raw if raw is not None else self.spool.whole()
-            blob = await self._context.keep(whole) if whole else None
-        notes = "\n".join(f"[{line}]" for line in said if line)
-        if text and notes and not text.endswith("\n"):
-            text += "\n"
-        return ToolResult(status=status, output=text + notes, exit_code=exit_code, blob=blob, data=data)
-
-    def close(self) -> None:
-        if self._spool is not None:
-            self._spool.close()
-
-    def _emit(self, text: str) -> None:
-        if text:
-            self._context.emit(text)
 
 
 def _unusable(command: str) -> str | None:
@@ -252,27 +235,3 @@ def _status(code: int | None, *, timed_out: bool) -> ResultStatus:
     if timed_out:
         return ResultStatus.TIMEOUT
     return ResultStatus.OK if code == 0 else ResultStatus.ERROR
-
-
-def _exit_code(code: int | None) -> int | None:
-    """As a shell would say it: 128 and the signal."""
-    return 128 - code if code is not None and code < 0 else code
-
-
-def _how_it_ended(code: int | None, limit: int | None) -> str:
-    if limit is not None:
-        return f"its time of {limit} s was up, so it was ended with all it had started"
-    if code is None:
-        return "it could not be ended"
-    if code < 0:
-        return f"ended by signal {-code} ({_signal_name(-code)})"
-    if code > 128 and _signal_name(code - 128):
-        return f"exit code {code}, as when a command is ended by {_signal_name(code - 128)}"
-    return f"exit code {code}" if code else ""
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return ""

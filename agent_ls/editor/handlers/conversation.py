@@ -17,6 +17,7 @@ from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.daemon import locks_of
 from agent_ls.editor.handlers.fingerprint import order
+from agent_ls.editor.handlers.shell import shells_of
 from agent_ls.editor.orders import Settings
 from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import ListQuery, Snapshot, Summary
@@ -105,6 +106,7 @@ async def _attached(desk: Desk, window: Window, params: models.Attach) -> Answer
         "requests": [to_wire(entity) for entity in head.entities if isinstance(entity, Request)],
         "queue": [to_wire(run) for run in _queue(head)],
         "locks": locks_of(desk, known),
+        "shells": shells_of(desk, known),
         "streams": [views.stream(stream) for stream in desk.services.feed.streams(known)],
         "seq": head.seq if missed is None else params.after,
         "snapshot": missed is None,

@@ -10,7 +10,7 @@ from agent_ls.core.errors import Code, Refusal, Refused
 from agent_ls.editor import features
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
-from agent_ls.editor.handlers import conversation, daemon, document, exchange, message, provider, request, rules
+from agent_ls.editor.handlers import conversation, daemon, document, exchange, message, provider, request, rules, shell
 from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import LedgerError
 from agent_ls.wire.methods import METHODS, Direction, Method, unsupported
@@ -24,6 +24,7 @@ HANDLERS: Final[Mapping[str, Handle]] = {
     **request.HANDLERS,
     **rules.HANDLERS,
     **provider.HANDLERS,
+    **shell.HANDLERS,
     **daemon.HANDLERS,
 }
 

@@ -116,6 +116,7 @@ def test_every_command_that_changes_needs_an_id() -> None:
         "agent/queue/update",
         "agent/run/interrupt",
         "agent/request/respond",
+        "agent/shell/stop",
     }
 
 

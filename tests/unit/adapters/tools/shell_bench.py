@@ -18,6 +18,7 @@ import anyio
 
 from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.tools.shell import ShellTool
+from agent_ls.adapters.tools.shell_background import BackgroundShells
 from agent_ls.core.items import ToolResult
 from agent_ls.ports.processes import MARKER
 from agent_ls.ports.tools import Prepared, ToolContext
@@ -38,7 +39,8 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.root = self.root.resolve()
-        self.tool = ShellTool(self.processes)
+        self.background = BackgroundShells(self.processes)
+        self.tool = ShellTool(self.processes, self.background)
 
     @property
     def emitted(self) -> str:

@@ -153,7 +153,7 @@ async def test_orphans_handed_to_the_daemon_do_not_stay_zombies(bench: Bench) ->
 
     clock = Later()
     bench.processes = LocalProcesses(clock)
-    bench.tool = ShellTool(bench.processes)
+    bench.tool = ShellTool(bench.processes, bench.background)
     with subreaper():
         # The reader sees the end of the pipe when both orphans have let go of it.
         await bench.call("(sleep 0 &) ; (setsid sleep 0 &) ; sleep 0.1")
