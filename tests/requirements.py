@@ -172,6 +172,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "window then holds, and is never written to disk beneath it.",
         ("tests/protocol/test_open_documents.py", "tests/unit/editor/test_window_files.py"),
     ),
+    "review.changes": Requirement(
+        "The agent's edits are listed hunk by hunk, kept or taken back one by one, to the byte and only where its own "
+        "lines are as it wrote them; through the window that has the file open; decided once, for every window.",
+        ("tests/protocol/test_changes.py", "tests/unit/core/test_hunks.py"),
+    ),
     "editor.documents-survive": Requirement(
         "Kill -9 of the daemon under open documents: the next one knows their text, what is unsaved stays so, a run "
         "that it takes over waits for the windows, and nothing is written to disk beneath them.",

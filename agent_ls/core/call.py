@@ -25,6 +25,7 @@ class CallFact(StrEnum):
     STARTED = "started"
     FINISHED = "finished"
     RERUN = "rerun"
+    REVIEWED = "reviewed"
 
 
 TRANSITIONS: Final[Mapping[tuple[CallState, CallFact], CallState]] = {
@@ -43,6 +44,8 @@ TRANSITIONS: Final[Mapping[tuple[CallState, CallFact], CallState]] = {
     (CallState.STARTED, CallFact.RERUN): CallState.APPROVED,
     # Only for an outcome that recovery could not know, and only when the person says "run it again".
     (CallState.FINISHED, CallFact.RERUN): CallState.APPROVED,
+    # What the person thinks of a change that was made.
+    (CallState.FINISHED, CallFact.REVIEWED): CallState.FINISHED,
 }
 
 SETTLED: Final = frozenset({CallState.DENIED, CallState.FINISHED, CallState.NOT_RUN})

@@ -232,7 +232,9 @@ def _payload(payload: Payload, item_id: str, names: "_Names") -> Payload:
     match payload:
         case Call():
             request_id = names.maybe(payload.request_id)
-            return replace(payload, call_id=names.call(payload.call_id, item_id), request_id=request_id)
+            call_id = names.call(payload.call_id, item_id)
+            # A file that somebody else may have written must not say what to put back into files of this machine.
+            return replace(payload, call_id=call_id, request_id=request_id, record=None, reviewed=None)
         case Question(call_id=str(call_id)) | Plan(call_id=str(call_id)):
             return replace(payload, call_id=names.call(call_id))
         case _:

@@ -168,7 +168,11 @@ class Reasoning(Entity):
 
 @dataclass(frozen=True, kw_only=True)
 class Call(Entity):
-    """Payload of a tool call, command or file change. `call_id` is ours; `native_id` what the model called it."""
+    """Payload of a tool call, command or file change. `call_id` is ours; `native_id` what the model called it.
+
+    `record` is the digest of what is kept of a change to files (core.hunks), `reviewed` what the person has decided on
+    its hunks, by their number.
+    """
 
     call_id: str
     tool: str
@@ -191,6 +195,8 @@ class Call(Entity):
     input_blob: str | None = None
     before: str | None = None
     after: str | None = None
+    record: str | None = None
+    reviewed: dict[str, str] | None = None
     result: ToolResult | None = None
 
 

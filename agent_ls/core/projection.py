@@ -126,14 +126,17 @@ class ConversationState:
             self.active = None
 
     def _apply_item(self, item: Item) -> None:
-        if item.id not in self.items:
+        known = self.items.get(item.id)
+        if known is None:
             self.run_items.setdefault(item.run_id, []).append(item.id)
             self.next_ord = max(self.next_ord, item.ord + 1)
         self.items[item.id] = item
         if isinstance(item.payload, AssistantMessage):
             self.last_text = item.payload.text
         self._apply_shell(item)
-        self._learn(item)
+        # A call that is reviewed long after it ended tells nothing new about its file.
+        if known is None or not isinstance(known.payload, Call) or known.payload.result is None:
+            self._learn(item)
 
     def _apply_shell(self, item: Item) -> None:
         if (shell := shell_of(item)) is not None:

@@ -7,7 +7,7 @@ Lines end at `\\n` and `\\r\\n` alone (at `\\r` in a file that has no `\\n`), ne
 import codecs
 import hashlib
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 _BOMS = (
@@ -51,6 +51,10 @@ class TextFile:
     @cached_property
     def flat(self) -> "Flat":
         return Flat.of(self.text)
+
+    def holding(self, text: str) -> "TextFile":
+        """The same file with another text."""
+        return replace(self, text=text)
 
     def to_bytes(self, text: str) -> bytes:
         return text.encode(self.codec, self.errors)

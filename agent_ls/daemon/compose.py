@@ -49,6 +49,7 @@ from agent_ls.runtime.housekeeping import Housekeeper
 from agent_ls.runtime.janitor import Janitor
 from agent_ls.runtime.lock_table import LockTable
 from agent_ls.runtime.registry import Registry
+from agent_ls.runtime.review import Reviewer
 from agent_ls.runtime.services import Limits, Services
 from agent_ls.runtime.supervisor import Supervisor
 from agent_ls.version import __version__
@@ -156,9 +157,9 @@ async def composed(
                 follow=shared.follow,
                 keep_card=cards.keep,
                 exchange=exchange,
+                reviewer=Reviewer(opened.files, ledger.get_blob),
             )
-            works = {"feed": services.feed.pump, "ledger": keep, "warm-up": providers.warm_up, **shared.works}
-            _begin(supervisor, works)
+            _begin(supervisor, feed=services.feed.pump, ledger=keep, warm_up=providers.warm_up, **shared.works)
             yield Daemon(desk, handlers(desk), inbox, reloader, janitor)
     finally:
         await providers.close()
@@ -221,7 +222,7 @@ def _services(
     )
 
 
-def _begin(supervisor: Supervisor, works: Mapping[str, Callable[[], Awaitable[None]] | None]) -> None:
+def _begin(supervisor: Supervisor, **works: Callable[[], Awaitable[None]] | None) -> None:
     for name, work in works.items():
         if work is not None:
             supervisor.start(name, work)

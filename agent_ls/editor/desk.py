@@ -21,6 +21,7 @@ from agent_ls.ports.files import Files
 from agent_ls.ports.provider import Failure
 from agent_ls.runtime.housekeeping import Housekeeper
 from agent_ls.runtime.registry import Registry
+from agent_ls.runtime.review import Reviewer
 from agent_ls.runtime.services import Services
 
 
@@ -89,3 +90,4 @@ class Desk:
     follow: Callable[[str, int], None]
     keep_card: Callable[[str, str], Awaitable[str]]
     exchange: Exchange
+    reviewer: Reviewer

@@ -93,6 +93,10 @@ class Documents:
     def of(self, window: EditingWindow, uri: str) -> Overlay | None:
         return self._copies.get((window, uri))
 
+    def key(self, uri: str) -> str:
+        """The canonical key of a client's spelling."""
+        return self._key(uri)
+
     def everything(self) -> Sequence[Overlay]:
         return tuple(self._copies.values())
 

@@ -12,7 +12,7 @@ from typing import Any, Final, assert_never
 from pydantic import TypeAdapter
 
 from agent_ls.core import conversation as conversations
-from agent_ls.core import dispatch, interrupt, queue, respond
+from agent_ls.core import dispatch, interrupt, queue, respond, review
 from agent_ls.core.conversation import Change
 from agent_ls.core.dispatch import Message
 from agent_ls.core.draft import Decision, Draft
@@ -21,6 +21,7 @@ from agent_ls.core.events import ConversationFact
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.queue import QueueUpdate
 from agent_ls.core.request import Answer
+from agent_ls.core.review import Review
 from agent_ls.core.run import Interrupt
 from agent_ls.ports.shared import Handed
 
@@ -50,7 +51,7 @@ class Delete:
     """Removes the conversation for good."""
 
 
-Wish = Message | QueueUpdate | Stop | Reply | Settings | Delete
+Wish = Message | QueueUpdate | Stop | Reply | Settings | Delete | Review
 
 WISHES: Final[Mapping[str, type[Wish]]] = {
     "send": Message,
@@ -59,6 +60,7 @@ WISHES: Final[Mapping[str, type[Wish]]] = {
     "respond": Reply,
     "update": Settings,
     "delete": Delete,
+    "review": Review,
 }
 _NAMES: Final = {shape: name for name, shape in WISHES.items()}
 
@@ -85,6 +87,8 @@ def decide(state: ConversationState, at: str, *, wish: Wish) -> Decision | Refus
             return respond.respond(state, wish.request_id, replace(wish.said, at=at))
         case Settings():
             return _update(state, at, wish)
+        case Review():
+            return review.review(state, wish, at)
         case Delete():
             raise AssertionError("a conversation is deleted by its actor, not by an event")
         case _:

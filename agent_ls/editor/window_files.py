@@ -97,6 +97,14 @@ class WindowFiles:
             return await self._saved(path, data, stand.disk, copy=stand.what.copies[0])
         return await self._unsaved(path, data, stand.disk, copies=stand.what.copies)
 
+    async def remove(self, path: str, *, expected: str, token: str) -> Replaced | Refused:
+        await self._documents.returning.wait(file_uri(path))
+        copies = self._documents.at(file_uri(path))
+        if not copies:
+            return await self._disk.remove(path, expected=expected, token=token)
+        message = f"{path} is open in {names(copies)}, so it was not removed; it has to be closed there first"
+        return Refused(Reason.OPEN, message)
+
     async def reclaim(self, path: str, *, before: str, after: str, token: str) -> str | Refused:
         there = await self._disk.reclaim(path, before=before, after=after, token=token)
         if isinstance(there, Refused) or there == after:

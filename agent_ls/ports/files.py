@@ -19,6 +19,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"
     FORBIDDEN = "forbidden"
     STALE = "stale"
+    OPEN = "open"
     FAILED = "failed"
     UNKNOWN = "unknown"
 
@@ -89,6 +90,10 @@ class Files(Protocol):
 
         `token` names what is written beside it, so that `reclaim` finds it after a crash.
         """
+        ...
+
+    async def remove(self, path: str, *, expected: str, token: str) -> Replaced | Refused:
+        """The file is gone afterwards, provided that it held `expected` until then. OPEN: a window has it open."""
         ...
 
     async def reclaim(self, path: str, *, before: str, after: str, token: str) -> str | Refused:

@@ -61,7 +61,7 @@ class Prepared:
     stands for all that is beneath it. `before` and `after` are sha256 of a file before and after an edit ("" where it
     does not exist). With `questions` or a `plan`, nothing is run: the answer of the person is the result. `apart`: runs
     in a process of its own, so it takes longer than a moment, and sees what is on disk where a window holds unsaved
-    text.
+    text. `record` makes what is kept of a change for its review (core.hunks); it takes a while for large files.
     """
 
     tool: str
@@ -81,6 +81,7 @@ class Prepared:
     questions: tuple[dict[str, Any], ...] = ()
     plan: str | None = None
     apart: bool = False
+    record: Callable[[], bytes] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from agent_ls.core import step
@@ -134,7 +135,8 @@ class Batch:
         return fresh
 
     async def _started(self, item_id: str, prepared: Prepared) -> bool:
-        facts = {"before": prepared.before, "after": prepared.after}
+        record = await self._recorded(prepared)
+        facts = {"before": prepared.before, "after": prepared.after, "record": record}
 
         def decide(state: ConversationState, at: str) -> Decision | None:
             if state.items[item_id].call.state is not CallState.APPROVED:
@@ -151,6 +153,13 @@ class Batch:
             asked_at = now
             await patiently(self._actor.confirm, clock)
         return started
+
+    async def _recorded(self, prepared: Prepared) -> str | None:
+        """Kept before the change is made: a crash after it must not take from the person what they could undo."""
+        if prepared.record is None:
+            return None
+        kept = await to_thread.run_sync(prepared.record)
+        return await patiently(partial(self._services.ledger.put_blob, kept), self._services.clock)
 
     async def _finish(self, item_id: str, result: ToolResult) -> None:
         kept = await patiently(partial(shrink_result, result, self._services.ledger.put_blob), self._services.clock)

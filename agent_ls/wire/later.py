@@ -50,18 +50,6 @@ class RestoreCheckpoint(Command):
     paths: tuple[Uri, ...] | None = None
 
 
-class ListChanges(OfConversation):
-    run_id: Id | None = None
-
-
-class DecideChange(Command):
-    """One hunk, or without `hunkId` the whole file."""
-
-    conversation_id: Id
-    uri: Uri
-    hunk_id: Id | None = None
-
-
 class Rollback(Command):
     conversation_id: Id
     run_id: Id

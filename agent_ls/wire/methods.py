@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.wire import later, models, results
+from agent_ls.wire import changes, later, models, results
 
 PROTOCOL: Final = 1
 
@@ -220,15 +220,15 @@ _FILES: Final = (
         "checkpoint/diff", "Hunks between two checkpoints.", params=later.DiffCheckpoints, result=results.CheckpointDiff
     ),
     _later("checkpoint/restore", "Puts files back.", params=later.RestoreCheckpoint, result=results.Restored),
-    _later(
-        "change/list", "Hunks of the agent's edits, file by file.", params=later.ListChanges, result=results.ChangeList
+    _request(
+        "change/list", "Hunks of the agent's edits, file by file.", params=models.ListChanges, result=changes.ChangeList
     ),
-    _later("change/keep", "Keeps a hunk or a file.", params=later.DecideChange, result=results.Sequenced),
-    _later(
+    _request("change/keep", "Keeps a hunk or a file.", params=models.DecideChange, result=changes.ChangeDecided),
+    _request(
         "change/undo",
-        "Undoes a hunk or a file, if nobody changed it since.",
-        params=later.DecideChange,
-        result=results.Sequenced,
+        "Takes a hunk or a file back, where the agent's own lines are as it wrote them.",
+        params=models.DecideChange,
+        result=changes.ChangeDecided,
     ),
     _later("rollback", "Back to a run: files and conversation.", params=later.Rollback, result=results.RolledBack),
     _request("blob/read", "A part of a long output.", params=models.ReadBlob, result=results.BlobPart),

@@ -267,6 +267,19 @@ class StopShell(Command):
     shell_id: Id
 
 
+class ListChanges(OfConversation):
+    run_id: Id | None = None
+
+
+class DecideChange(Command):
+    """One hunk, or without `hunkId` the whole file. `hash`: of the file that the person looked at, as listed."""
+
+    conversation_id: Id
+    uri: Uri
+    hunk_id: Id | None = None
+    hash: Text | None = None
+
+
 class ReadBlob(Params):
     digest: Text
     offset: Annotated[int, Field(ge=0)] = 0

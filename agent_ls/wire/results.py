@@ -16,6 +16,7 @@ from agent_ls.core.events import AnyEntity, EventKind
 from agent_ls.core.items import Item
 from agent_ls.core.request import Request, RequestStatus
 from agent_ls.core.run import Run, RunStatus
+from agent_ls.wire import changes
 
 Json = dict[str, Any]
 Phase = Literal["thinking", "answering", "tool", "retrying", "compacting", "waiting"]
@@ -291,29 +292,12 @@ class RolledBack(Restored):
     runs: list[str]
 
 
-class Hunk(TypedDict):
-    id: str
-    range: Json
-    old: str
-    new: str
-    state: Literal["open", "kept", "undone", "stale"]
-
-
-class FileChanges(TypedDict):
-    uri: str
-    hunks: list[Hunk]
-
-
-class ChangeList(TypedDict):
-    changes: list[FileChanges]
-
-
 class CheckpointList(TypedDict):
     checkpoints: list[Json]
 
 
 class CheckpointDiff(TypedDict):
-    files: list[FileChanges]
+    files: list[changes.FileChanges]
 
 
 class ShellView(TypedDict):

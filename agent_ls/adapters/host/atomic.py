@@ -51,6 +51,22 @@ def replace(path: str, data: bytes, *, expected: str, token: str, renames: Renam
         return Replaced(digest=sha256(data), in_place=why)
 
 
+def remove(path: str, *, expected: str, token: str, renames: Renames) -> Replaced:
+    """Raises Trouble or OSError. What turns out to be another text than expected gets its name back."""
+    with folder_of(path) as (folder, name):
+        target = _Target(folder, name, beside_name(token), path)
+        if _digest(target, name) != expected:
+            raise Trouble(_stale(path))
+        _discard(target)
+        _set_aside(target, renames)
+        if _digest(target, target.beside) != expected:
+            _bring_back(target, renames)
+            raise Trouble(_stale(path))
+        _discard(target)
+        _sync_folder(folder)
+        return Replaced(digest=ABSENT)
+
+
 def reclaim(path: str, *, before: str, after: str, token: str, renames: Renames) -> str:
     """After a crash: what was left beside the file is removed, or put back when it is somebody else's text."""
     try:
@@ -100,6 +116,23 @@ def _link_new(target: _Target) -> None:
         if look(target.folder, target.name) is not None:
             raise FileExistsError(errno.EEXIST, "exists", target.name) from None
         os.rename(target.beside, target.name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
+
+
+def _set_aside(target: _Target, renames: Renames) -> None:
+    try:
+        renames.rename_new(target.folder, target.name, target.beside)
+    except swap.Unsupported:
+        os.rename(target.name, target.beside, src_dir_fd=target.folder, dst_dir_fd=target.folder)
+
+
+def _bring_back(target: _Target, renames: Renames) -> None:
+    try:
+        renames.rename_new(target.folder, target.beside, target.name)
+    except swap.Unsupported:
+        os.rename(target.beside, target.name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
+    except FileExistsError:
+        message = f"{target.path} was changed twice meanwhile; the earlier text is kept beside it as {target.beside}"
+        raise Trouble(Refused(Reason.STALE, message)) from None
 
 
 def _overwrite(target: _Target, data: bytes, *, expected: str, renames: Renames) -> str | None:

@@ -33,6 +33,12 @@ class DiskFiles:
 
         return await _guarded(path, work)
 
+    async def remove(self, path: str, *, expected: str, token: str) -> Replaced | Refused:
+        def work() -> Replaced:
+            return atomic.remove(path, expected=expected, token=token, renames=self._renames)
+
+        return await _guarded(path, work)
+
     async def reclaim(self, path: str, *, before: str, after: str, token: str) -> str | Refused:
         def work() -> str:
             return atomic.reclaim(path, before=before, after=after, token=token, renames=self._renames)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_ls.adapters.tools.file_input import Opened, card_text, failed, refuse, shown
+from agent_ls.core import hunks
+from agent_ls.core.hunks import Record
 from agent_ls.core.items import Call, ResultStatus, ToolResult
-from agent_ls.core.textfile import printable, sha256
+from agent_ls.core.textfile import NotText, decode, printable, sha256
 from agent_ls.core.uris import NotLocal, local_path
 from agent_ls.ports.files import ABSENT, Files, Reason, Refused
 from agent_ls.ports.tools import Invalid, Outcome, Prepared, ToolContext, ToolEffect
@@ -54,7 +56,15 @@ def prepared(tool: str, change: Change, root: str, *, arguments: dict[str, Any],
         diff=change.diff,
         before=before,
         after=after,
+        record=lambda: hunks.encode([_record(change)]),
     )
+
+
+def _record(change: Change) -> Record:
+    opened = change.opened
+    after = decode(change.data)
+    assert not isinstance(after, NotText), "only texts are written"
+    return hunks.recorded(opened.place.uri, None if opened.digest == ABSENT else opened.file.text, after.text)
 
 
 async def carry_out(files: Files, change: Change, context: ToolContext) -> ToolResult:

@@ -10,7 +10,18 @@ from agent_ls.core.errors import Code, Refusal, Refused
 from agent_ls.editor import features
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
-from agent_ls.editor.handlers import conversation, daemon, document, exchange, message, provider, request, rules, shell
+from agent_ls.editor.handlers import (
+    change,
+    conversation,
+    daemon,
+    document,
+    exchange,
+    message,
+    provider,
+    request,
+    rules,
+    shell,
+)
 from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import LedgerError
 from agent_ls.wire.methods import METHODS, Direction, Method, unsupported
@@ -23,6 +34,7 @@ HANDLERS: Final[Mapping[str, Handle]] = {
     **message.HANDLERS,
     **request.HANDLERS,
     **rules.HANDLERS,
+    **change.HANDLERS,
     **provider.HANDLERS,
     **shell.HANDLERS,
     **daemon.HANDLERS,

@@ -10,6 +10,7 @@ from agent_ls.core.dispatch import Dispatch, Message
 from agent_ls.core.items import Block, ContextItem
 from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.request import Answer, Decision
+from agent_ls.core.review import Mark, Review
 from agent_ls.core.run import Interrupt
 from agent_ls.editor.orders import WISHES, Delete, Order, Reply, Settings, Stop, Wish, handed, order_of
 from agent_ls.ports.shared import Handed
@@ -37,6 +38,7 @@ EXAMPLES: list[Wish] = [
     ),
     Settings(change=Change(title="T", mode=Mode.AUTO, archived=False), may_auto=True),
     Delete(),
+    Review(marks={"c1.r1.a1.s1.1.p0": {"1": Mark.KEPT, "2": Mark.UNDONE}}, said={"hunks": ["h"], "left": []}),
 ]
 
 

@@ -108,6 +108,8 @@ def test_a_method_of_later_is_refused_by_name() -> None:
 def test_every_command_that_changes_needs_an_id() -> None:
     changing = {name for name, method in METHODS.items() if method.changes and method.built}
     assert changing == {
+        "agent/change/keep",
+        "agent/change/undo",
         "agent/conversation/create",
         "agent/conversation/update",
         "agent/conversation/import",
