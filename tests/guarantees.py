@@ -195,7 +195,7 @@ NOT_PROMISED: Final = (
     "is ended.",
     "**A disk that lies.** What was acknowledged was handed to the disk with a sync. A disk that says so too early "
     "loses it with the power, and a file that tools write is only as safe as its file system.",
-    "**A daemon that dies again and again while it starts.** After some tries the bridge ends with a sentence, and the "
-    "editor has to start it anew. Nothing is lost by it.",
+    "**A daemon that dies again and again.** The bridge says so and goes on trying; a command over which six of them "
+    "have died is answered with an error. It may have been committed all the same.",
     "**Times** hold for a machine with a processor to spare: a start loads a hundred modules.",
 )

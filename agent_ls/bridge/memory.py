@@ -6,8 +6,9 @@ for a commandId and a look at the clock.
 
 When a daemon goes: `initialize` is replayed and its answer kept from the editor; then the open documents, as they are
 by then; a request that carries a commandId is sent again, because the same id gives the same answer; every other one
-is answered with ContentModified, on which editors ask again or give up without a word. Progress that nobody would end
-is ended. What the editor still answers to the old daemon reaches nobody.
+is answered with ContentModified, on which editors ask again or give up without a word. A command that is sent again
+says when it was given. One over which daemon after daemon ends is answered with an error. Progress that nobody would
+end is ended. What the editor still answers to the old daemon reaches nobody.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from agent_ls.bridge.mirror import Mirror
 
 CONTENT_MODIFIED = -32801
+REQUEST_FAILED = -32803
 COMMAND_PREFIX = "agent-ls."
+EXECUTE = "workspace/executeCommand"
+MOST_TRIES = 6
 REPLAY_ID = "agent-ls-bridge:initialize"
 # Said without a wish of the person: no reason to start a daemon that somebody stopped.
 IDLE = frozenset({"agent/window/focus", "agent/diagnostics", "$/setTrace", "$/cancelRequest"})
@@ -50,12 +54,14 @@ class Outgoing:
 
 
 class _Waiting:
-    __slots__ = ("again", "body", "method")
+    __slots__ = ("again", "at", "body", "method", "tries")
 
     def __init__(self, method: str, body: bytes, *, again: bool) -> None:
         self.method = method
         self.body = body
         self.again = again
+        self.at = time.clock_gettime(time.CLOCK_REALTIME)
+        self.tries = 0
 
 
 class Memory:
@@ -139,18 +145,22 @@ class Memory:
         for key, waiting in list(self._waiting.items()):
             if key in kept:
                 continue
-            if waiting.again:
+            waiting.tries += 1
+            if waiting.again and waiting.tries < MOST_TRIES:
                 again.append(Outgoing(waiting.body, key=key))
+            elif waiting.again:
+                answers.append(error_body(key, REQUEST_FAILED, _TOO_OFTEN))
+                del self._waiting[key]
             else:
                 answers.append(_answer_for(key, waiting.method))
                 del self._waiting[key]
         answers += [_progress_end(token) for token in self._progress]
         self._progress.clear()
-        return [*again, *_lasting(unsent)], answers
+        return [self._dated(message) for message in (*again, *_lasting(unsent))], answers
 
     def give_up(self, sentence: str) -> list[bytes]:
         """There is no daemon to be had: an answer for everything that waits."""
-        answers = [error_body(key, -32803, sentence) for key in self._waiting]
+        answers = [error_body(key, REQUEST_FAILED, sentence) for key in self._waiting]
         self._waiting.clear()
         return answers
 
@@ -166,6 +176,17 @@ class Memory:
         first = [Outgoing(self._initialized)] if self._initialized else []
         told = self._mirror.replay() if self._mirror else []
         return [*first, *(Outgoing(_encode(message), lasting=False) for message in told), *_lasting(unsent)]
+
+    def _dated(self, message: Outgoing) -> Outgoing:
+        """A command says when it was given: the next daemon shows anew what it answers."""
+        waiting = None if message.key is None else self._waiting.get(message.key)
+        if waiting is None or waiting.method != EXECUTE:
+            return message
+        told = _parse(waiting.body) or {}
+        params = told.get("params")
+        if isinstance(params, dict):
+            params["agentLs"] = {"givenAt": round(waiting.at * 1000)}
+        return Outgoing(_encode(told), key=message.key)
 
     def _reply(self, key: object, body: bytes) -> Outgoing | None:
         if _is_id(key):
@@ -221,9 +242,12 @@ class Memory:
             self._initialize = message
         elif method == "shutdown":
             self._shutdown = True
-        elif method == "workspace/executeCommand" and _stamp(message.get("params")):
+        elif method == EXECUTE and _stamp(message.get("params")):
             body = _encode(message)
         return body
+
+
+_TOO_OFTEN = "The daemon has ended again and again while it worked on this. `agent-ls log` shows why."
 
 
 def error_body(key: int | str | None, code: int, sentence: str) -> bytes:
@@ -250,7 +274,7 @@ def _answer_for(key: int | str, method: str) -> bytes:
 
 
 def _carries_command(method: str, params: Any) -> bool:
-    if method == "workspace/executeCommand":
+    if method == EXECUTE:
         params = _command_argument(params)
     return isinstance(params, dict) and isinstance(params.get("commandId"), str)
 

@@ -44,9 +44,12 @@ LINGER_S = 0.5  # how long answers may still come after stdin has ended
 LOOK_S = 0.5  # how often a process is looked at that cannot be polled
 HELLO_S = 5.0  # a daemon that says nothing for so long is told of
 SHORT_LINK_S = 2.0
-MOST_SHORT_LINKS = 5
+MANY_SHORT_LINKS = 5
+LONGEST_PAUSE_S = 1.0
 FAR_LONGEST = 1024 * 1024 * 1024
-_ENDS_AT_ONCE = "The daemon ends as soon as it is spoken to. `agent-ls log` shows why."
+_ENDS_AT_ONCE = (
+    "The daemon ends soon after each start; it is started again every few seconds. `agent-ls log` shows why."
+)
 
 
 class _EditorGone(Exception):
@@ -284,13 +287,14 @@ class Bridge:
         short = not self._memory.replaced and time.monotonic() - self._linked_at < SHORT_LINK_S
         self._short_links = self._short_links + 1 if short else 0
         reason = last_words(self._env) if self._short_links > 1 else ""
-        hopeless = bool(reason) or self._short_links >= MOST_SHORT_LINKS
-        if hopeless:
-            self._give_up(f"The daemon did not start: {reason}" if reason else _ENDS_AT_ONCE)
+        if reason:
+            self._give_up(f"The daemon did not start: {reason}")
         elif self._short_links:
-            self._pause(0.1 * 2**self._short_links)
+            if self._short_links == MANY_SHORT_LINKS:
+                self._tell(_ENDS_AT_ONCE)
+            self._pause(min(0.05 * 2**self._short_links, LONGEST_PAUSE_S))
         # One that a person has stopped is started again by what the editor sends next, not by us.
-        self._relink(starting=not hopeless and (anything or not self._memory.stopped))
+        self._relink(starting=not reason and (anything or not self._memory.stopped))
 
     def _relink(self, *, starting: bool) -> None:
         try:

@@ -143,11 +143,19 @@ def guarded(desk: Desk, execute: Handler) -> Handler:
             arguments = params.get("arguments")
             answer = arguments[0] if isinstance(arguments, list) and arguments else None
             request_id = answer.get("requestId") if isinstance(answer, dict) else None
-            if isinstance(request_id, str) and desk.board.unread(connection, request_id):
+            given_at = _given_at(params)
+            if isinstance(request_id, str) and desk.board.unread(connection, request_id, given_at=given_at):
                 raise Refused(_UNREAD)
         return await execute(connection, params)
 
     return run
+
+
+def _given_at(params: Json) -> float | None:
+    """When a command was given that the bridge sends once more, because the daemon before this one died over it."""
+    ours = params.get("agentLs")
+    given_at = ours.get("givenAt") if isinstance(ours, dict) else None
+    return given_at / 1000 if isinstance(given_at, int) else None
 
 
 def _conversation(desk: Desk, request: Request) -> Conversation | None:

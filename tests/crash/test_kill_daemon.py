@@ -1,10 +1,14 @@
 """Kill -9 of the daemon: what was acknowledged is still there, and only what is missing is done again."""
 
+from pathlib import Path
+
 import anyio
 import pytest
 
+from agent_ls.testing.crash_points import VARIABLE
 from agent_ls.testing.editor import LIMIT_S, Refused
 from agent_ls.testing.model_scenario import ByHistory, Gate, Say, Wait, reply, say, use
+from tests.plain_editor import PlainEditor, plain_editor
 from tests.scene import lines, scene
 
 pytestmark = pytest.mark.anyio
@@ -241,3 +245,38 @@ async def test_an_answer_whose_reply_was_lost_counts_once() -> None:
             again = await editor.attach(conversation.id)
             await editor.until_ended(again, run_id)
         assert lines(home.workspace / "ran") == []
+
+
+@pytest.mark.parametrize("point", ["approved.before", "approved.after"])
+async def test_an_answer_by_code_action_over_which_the_daemon_died_counts_although_its_card_is_new_to_the_next(
+    point: str,
+) -> None:
+    async with scene(ByHistory([use("shell", command=COMMAND), say("Done.")])) as (_, home):
+        path = home.workspace / "a.txt"
+        path.write_text("one\n")
+        home.env[VARIABLE] = point
+        async with plain_editor(home) as plain:
+            await plain.open(path)
+            async with home.editor() as asker:
+                conversation = await asker.create(home.workspace)
+                run_id = await asker.send(conversation, "Run it.")
+                (asked,) = await asker.until_asked(conversation)
+                await plain.until_marked(path)
+                # Until the card counts as read, the person looks at it.
+                while (await looked_at(plain, path, asked["number"])) == "too_soon":
+                    pass
+            answered = await plain.run(await plain.action(path, 0, f"Allow once #{asked['number']}"))
+            assert answered["status"] == "resolved"
+            assert [m for m, _ in plain.link.notices if m == "window/showMessage"] == []
+        async with home.editor() as asker:
+            again = await asker.attach(conversation.id)
+            await asker.until_ended(again, run_id)
+            assert again.answers == ["Done."]
+        assert lines(home.workspace / "ran") == ["x"]
+
+
+async def looked_at(plain: PlainEditor, path: Path, number: int) -> str:
+    """What an answer to something else is refused with."""
+    with pytest.raises(Refused) as refused:
+        await plain.run(await plain.action(path, 0, f"Allow once #{number}"), digest="0")
+    return str(refused.value.code)

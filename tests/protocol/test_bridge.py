@@ -15,6 +15,7 @@ import pytest
 from agent_ls.bridge.frames import FrameSplitter, frame
 from tests.protocol.fake_daemon import FakeDaemon, Link
 
+TRIES = 6
 COMMAND_ID = "00000000-0000-4000-8000-000000000001"
 
 
@@ -255,11 +256,9 @@ def test_a_new_daemon_takes_over_and_the_editor_sees_only_a_pause(
         assert replayed == first
         link.send(id="agent-ls-bridge:initialize", result={"capabilities": {}})
         link.send(method="agent/hello", params={"bootId": "b2"})
-        assert [link.next() for _ in range(3)] == [
-            {"jsonrpc": "2.0", "method": "initialized", "params": {}},
-            sent[0],
-            sent[2],
-        ]
+        again = [link.next() for _ in range(3)]
+        assert again[2]["params"].pop("agentLs").keys() == {"givenAt"}
+        assert again == [{"jsonrpc": "2.0", "method": "initialized", "params": {}}, sent[0], sent[2]]
         link.send(id=9, result="interrupted")
         link.send(id=7, result="sent")
         assert [editor.next() for _ in range(3)] == [
@@ -340,6 +339,33 @@ def test_a_daemon_that_a_person_stopped_is_not_started_again_by_an_idle_editor(
     with FakeDaemon(runtime_dir) as started_by_somebody:
         assert started_by_somebody.accept().next()["method"] == "initialize"
     assert not (state_dir / "logs").exists(), "the bridge has started nothing"
+
+
+def test_daemons_that_die_one_after_the_other_cost_a_command_and_not_the_editor_its_server(
+    daemon: FakeDaemon, editor: Editor, runtime_dir: Path
+) -> None:
+    link = daemon.accept()
+    initialized(editor, link)
+    editor.send(id=7, method="agent/message/send", params={"commandId": COMMAND_ID})
+    assert link.next()["id"] == 7
+    for _ in range(TRIES - 1):
+        daemon = daemon.replaced(runtime_dir)
+        link = daemon.accept()
+        assert link.next()["method"] == "initialize"
+        link.send(id="agent-ls-bridge:initialize", result={"capabilities": {}})
+        assert [link.next().get("id") for _ in range(2)] == [None, 7]
+    told = editor.next()
+    assert (told["method"], told["params"]["type"]) == ("window/showMessage", 1)
+    assert told["params"]["message"].startswith("The daemon ends soon after each start")
+    with daemon.replaced(runtime_dir) as last:
+        answer = editor.next()
+        assert (answer["id"], answer["error"]["code"]) == (7, -32803)
+        link = last.accept()
+        assert link.next()["method"] == "initialize"
+        link.send(id="agent-ls-bridge:initialize", result={"capabilities": {}})
+        assert link.next()["method"] == "initialized"
+        editor.send(id=8, method="m")
+        assert link.next()["id"] == 8
 
 
 def test_half_a_message_of_a_dying_daemon_never_reaches_the_editor(

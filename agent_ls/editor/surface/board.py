@@ -10,6 +10,7 @@ person was last. So does a change of a file that this window has not open, or no
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import count
 from typing import Any, Final, Protocol
 
@@ -168,11 +169,18 @@ class Board:
         keys = {uri} if overlay is None else {uri, overlay.key}
         return [one for one in seat.standing() if one.place.uri == uri or one.place.key in keys]
 
-    def unread(self, window: Viewer, request_id: str) -> bool:
-        """Whether its card has come or changed too short a time ago in this window to have been read."""
+    def unread(self, window: Viewer, request_id: str, *, given_at: float | None = None) -> bool:
+        """Whether its card has come or changed too short a time ago in this window to have been read.
+
+        `given_at`, a moment of the wall clock: the answer was given to a daemon before this one, which had shown it.
+        """
         seat = self._seats.get(window)
         card = seat.cards.get(request_id) if seat is not None else None
-        return card is not None and self._monotonic() - card.since < UNREAD_S
+        if card is None:
+            return False
+        if given_at is not None:
+            return given_at - datetime.fromisoformat(card.request.created_at).timestamp() < UNREAD_S
+        return self._monotonic() - card.since < UNREAD_S
 
     def _note(self, seat: Seat, uri: str, line: int, *, told: bool) -> None:
         seat.used = next(self._uses)

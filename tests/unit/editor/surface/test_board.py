@@ -1,6 +1,7 @@
 """Where requests stand: one place for a command, every window for a change, and nothing that moves while it is read."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from tests.unit.editor.surface.windows import ROOT, FakeWindow, Scene, command, edit
 
@@ -131,3 +132,14 @@ def test_who_draws_cards_is_sent_no_diagnostics() -> None:
     scene.show(plugin, silent, pending=[edit(1)])
     assert (plugin.sent, silent.sent) == ([], [])
     assert len(scene.board.at(plugin, A)) == 1
+
+
+def test_an_answer_that_an_earlier_daemon_got_is_judged_by_the_moment_at_which_it_was_given() -> None:
+    scene, window = Scene(), FakeWindow()
+    request = replace(command(1), created_at="2026-01-31T12:00:00.000Z")
+    asked_at = datetime.fromisoformat(request.created_at).timestamp()
+    scene.open(window, A)
+    scene.show(window, pending=[request])
+    assert scene.board.unread(window, request.id)
+    assert scene.board.unread(window, request.id, given_at=asked_at + 0.3)
+    assert not scene.board.unread(window, request.id, given_at=asked_at + 0.5)
