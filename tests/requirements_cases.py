@@ -108,7 +108,7 @@ CASES: Final[dict[str, Requirement]] = {
     ),
     "case.B67": Requirement(
         "Every legal form of a frame is taken, however its bytes come; a lost border ends the link with a reason.",
-        ("tests/unit/editor/test_framing.py", "tests/protocol/test_bridge.py"),
+        ("tests/unit/editor/test_framing.py", "tests/protocol/test_bridge.py", "tests/protocol/test_bridge_deaths.py"),
     ),
     "case.B68": Requirement(
         "Each request gets exactly one reply; late and double replies are ignored.",

@@ -4,6 +4,7 @@ Owns what is committed around a call (started, finished) and what a cancelled ca
 is core.owed; a call approved by a person runs only as it was shown.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,10 +16,13 @@ from anyio.abc import TaskGroup
 
 from agent_ls.core import step
 from agent_ls.core.call import CallFact
+from agent_ls.core.conversation import Mode
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import CallState, Item, ResultStatus, ToolResult
 from agent_ls.core.locks import Holder
+from agent_ls.core.policy import judge
 from agent_ls.core.projection import ConversationState
+from agent_ls.core.rules import Ruling
 from agent_ls.ports.tools import Invalid, Prepared, Spools, Tool, ToolContext, ToolEffect
 from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
@@ -27,6 +31,7 @@ from agent_ls.runtime.payloads import shrink_result, whole_input
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
 from agent_ls.runtime.shells import TAKEN_OVER
+from agent_ls.runtime.triage import proposal
 
 LAST_WORDS_S: Final = 5.0
 LATE_S: Final = 1.0
@@ -132,7 +137,22 @@ class Batch:
                 item.id, "It changed after it was allowed, so it was not run. Read again and repeat it."
             )
             return None
+        if why := self._forbidden(item, fresh):
+            await self._not_run(item.id, f"It was allowed, and then came under another rule. {why}")
+            return None
         return fresh
+
+    def _forbidden(self, item: Item, prepared: Prepared) -> str | None:
+        """Why it may not run any more: mode or rules may have changed while it waited for a person or for its turn."""
+        conversation = self._actor.state.conversation
+        just_judged = item.call.decided_by == "rule" and conversation.mode is not Mode.PLAN
+        if prepared.effect is ToolEffect.READ or just_judged:
+            return None
+        root = os.path.realpath(self._actor.state.root)
+        mode, trusted = conversation.mode, conversation.trusted
+        proposed = proposal(prepared, self._services, root=root, mode=mode, trusted=trusted)
+        verdict = judge(proposed, self._services.rules(conversation))
+        return verdict.reason if verdict.kind is Ruling.DENY else None
 
     async def _started(self, item_id: str, prepared: Prepared) -> bool:
         record = await self._recorded(prepared)

@@ -1,14 +1,20 @@
 """Calls of a step: what may go at once does, the rest in order, and each ends with one truthful result."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from agent_ls.core.conversation import Mode
+from agent_ls.core.draft import Decision as Decided
+from agent_ls.core.draft import Draft
 from agent_ls.core.errors import Refusal
+from agent_ls.core.events import ConversationFact
 from agent_ls.core.items import CallState, Item
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Decision
+from agent_ls.core.rules import Rule, Ruling, Scope
 from agent_ls.core.run import RunStatus
 from agent_ls.ports.tools import ToolEffect
 from tests.unit.runtime.house import ID, HandTool, House, full_disk, open_house
@@ -271,3 +277,25 @@ async def test_what_was_learned_last_stays_so_for_a_successor_though_the_clock_w
         times = [item.updated_at for item in house.calls()]
         assert times == sorted(times, reverse=True)
         assert ConversationState.of(entities, house.actor.state.seq).seen == house.actor.state.seen
+
+
+@pytest.mark.parametrize("change", ["mode", "rule"])
+async def test_what_a_person_allows_after_it_was_forbidden_does_not_run(change: str) -> None:
+    tool = editor()
+    async with open_house(tool) as house:
+        (call,) = await begin(house, does("one", FILE, asks=True))
+        if change == "mode":
+            await house.command(to_plan)
+        else:
+            house.services.rules = lambda conversation: (Rule(Ruling.DENY, "edit", Scope.USER, "config"),)
+        await house.answer(call.id, Decision.ALLOW)
+        await house.rest()
+        assert tool.began == []
+        assert house.results()[0].startswith("error: It was allowed, and then came under another rule.")
+        assert run_status(house) is RunStatus.COMPLETED
+
+
+def to_plan(state: ConversationState, at: str) -> Decided:
+    draft = Draft(state, at)
+    draft.put(ConversationFact.UPDATED, replace(state.conversation, mode=Mode.PLAN, updated_at=at))
+    return draft.done()
