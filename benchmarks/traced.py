@@ -17,14 +17,22 @@ from typing import Any
 from agent_ls.daemon.lifecycle import run
 
 DOORS = (
+    "agent_ls.editor.framing:MessageDecoder feed",
+    "agent_ls.editor.connection:Connection _take _run",
+    "agent_ls.editor.attachments:Attachments resolve",
+    "agent_ls.editor.commands:Commands run",
     "agent_ls.editor.window:Window on_events on_stream",
     "agent_ls.runtime.actor:Actor command record",
+    "agent_ls.runtime.driver:Driver wake _next",
     "agent_ls.runtime.ring:Ring ask _request _take",
-    "agent_ls.runtime.triage:Triager judge",
+    "agent_ls.runtime.triage:Triager judge _one _judged",
+    "agent_ls.runtime.batch:Batch _run _locked _started _finish",
     "agent_ls.runtime.feed:Feed publish",
     "agent_ls.adapters.ledger.sqlite:SqliteLedger append load receipt drop_partials",
     "agent_ls.adapters.ledger.writer:Writer _commit",
     "agent_ls.adapters.models.http:ModelHttp stream _read",
+    "agent_ls.adapters.models.channel:Channel send",
+    "agent_ls.adapters.ledger.plan:Prepared __init__",
     "agent_ls.adapters.host.files:DiskFiles locate read",
     "agent_ls.adapters.host.processes:LocalProcesses start _reap_orphans",
     "subprocess:Popen _execute_child",

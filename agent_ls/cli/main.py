@@ -1,7 +1,7 @@
 """The command line: verbs, their help, and how trouble ends.
 
 Owns the order of verbs in the help, exit codes of trouble, and that a closed pipe ends quietly. Nothing that a client
-verb imports needs pydantic, anyio or httpx: `pending` and `approve` feel instant.
+verb imports needs pydantic, anyio or httpcore: `pending` and `approve` feel instant.
 """
 
 import argparse

@@ -28,7 +28,12 @@ HELLO_S: Final = 5.0
 GRACE_S: Final = 20.0
 LINE_S: Final = 0.2
 # Loaded late elsewhere, for a quick start. After an upgrade these files may be others than ours.
-LATE: Final = ("httpx", "genai_prices", "pathspec.patterns.gitignore", "agent_ls.adapters.host.probe")
+LATE: Final = (
+    "agent_ls.adapters.models.channel",
+    "genai_prices",
+    "pathspec.patterns.gitignore",
+    "agent_ls.adapters.host.probe",
+)
 
 
 @dataclass(frozen=True)

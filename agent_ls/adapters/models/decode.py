@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
+from pydantic_core import from_json
+
 from agent_ls.adapters.models import failures
 from agent_ls.adapters.models.draft import Draft
 from agent_ls.adapters.models.failures import ServerError, Spoken
@@ -136,10 +138,14 @@ class AnswerDecoder(ABC):
             self.over = self.ENDS_AT_DONE
             return
         try:
-            payload = json.loads(data)
+            payload = from_json(data)
         except ValueError:
-            self._bad_event(data)
-            return
+            # It refuses a little of what servers get away with, half a surrogate pair for one.
+            try:
+                payload = json.loads(data)
+            except ValueError:
+                self._bad_event(data)
+                return
         if not isinstance(payload, dict):
             self._bad_event(data)
             return

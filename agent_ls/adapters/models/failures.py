@@ -115,14 +115,13 @@ def error_in(payload: Any) -> ServerError | None:
     return None
 
 
-def from_status(spoken: Spoken, status: int, body: bytes, *, headers: Mapping[str, str] | None = None) -> Failure:
+def from_status(spoken: Spoken, status: int, body: bytes, *, retry_after: str | None = None) -> Failure:
     """The failure behind an HTTP answer that is not a success."""
     try:
         error = error_in(json.loads(body))
     except ValueError:
         error = None
     error = error or ServerError(plain(body))
-    retry_after = (headers or {}).get("retry-after")
     return _failure(spoken, error, status, retry_after=retry_after)
 
 

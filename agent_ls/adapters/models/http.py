@@ -1,28 +1,30 @@
 """Bytes to a model server and back, for every wire over HTTP.
 
-Owns the client, its time limits and what a broken connection means. Does not know any server's words: a wire brings its
-path, body, headers and decoder. Nothing is tried again here.
+Owns the time limits and what a broken connection means; the connections are channel's. Does not know any server's
+words: a wire brings its path, body, headers and decoder. Nothing is tried again here.
 """
 
 import asyncio
 import contextlib
 import json
-import ssl
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 import anyio
+from pydantic_core import PydanticSerializationError, to_json
 
 from agent_ls.adapters.models import failures
+from agent_ls.adapters.models.broken import Broken, explained, words
 from agent_ls.adapters.models.failures import Spoken
 from agent_ls.core.addresses import is_loopback
 from agent_ls.core.messages import Reply
 from agent_ls.ports.provider import Cause, Emit, Failure, Frame
 
 if TYPE_CHECKING:
-    import httpx
+    from agent_ls.adapters.models.channel import Answer, Channel
 
+OK: Final = 200
 LARGEST_ERROR: Final = 256 * 1024
 LARGEST_LIST: Final = 16 * 1024 * 1024
 RESOLUTION_S: Final = 0.001
@@ -63,14 +65,14 @@ class StreamDecoder(Protocol):
 
 
 class ModelHttp:
-    """One server, shared by all conversations. The client is made at the first request, or by `warm_up`."""
+    """One server, shared by all conversations. The channel is made at the first request, or by `warm_up`."""
 
     def __init__(self, *, base_url: str, headers: Mapping[str, str], limits: HttpLimits) -> None:
         self.base_url = base_url.rstrip("/")
         self._headers = dict(headers)
         self._limits = limits
         self._local = is_loopback(base_url)
-        self._client: httpx.AsyncClient | None = None
+        self._channel: Channel | None = None
 
     def warm_up(self) -> None:
         """Importing the HTTP library takes longer than a whole step; do it before the first message."""
@@ -78,37 +80,32 @@ class ModelHttp:
             self._opened()
 
     async def close(self) -> None:
-        if self._client is not None:
-            client, self._client = self._client, None
-            await client.aclose()
+        if self._channel is not None:
+            channel, self._channel = self._channel, None
+            await channel.close()
 
     async def stream(
         self, path: str, body: Any, *, headers: Mapping[str, str], spoken: Spoken, decoder: StreamDecoder, emit: Emit
     ) -> Reply | Failure:
-        import httpx
-
-        client = self._prepared(spoken)
-        if isinstance(client, Failure):
-            return client
-        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        channel = self._prepared(spoken)
+        if isinstance(channel, Failure):
+            return channel
+        content = _encoded(body)
         with anyio.CancelScope() as scope, _Deadlines(scope, self._limits, local=self._local) as clock:
             try:
-                async with client.stream(
-                    "POST",
-                    self.base_url + path,
-                    content=content,
-                    headers={"Content-Type": "application/json", "Accept": "text/event-stream", **headers},
-                ) as response:
-                    if response.status_code != httpx.codes.OK:
-                        return await _refused(response, spoken)
+                known = {"Content-Type": "application/json", "Accept": "text/event-stream", **headers}
+                sent = channel.send("POST", path, headers=known, content=content)
+                async with contextlib.aclosing(await sent) as answer:
+                    if answer.status != OK:
+                        return await _refused(answer, spoken)
                     clock.answered = True
-                    await self._read(response, decoder, emit=emit, clock=clock)
-            except (httpx.TransportError, httpx.InvalidURL, httpx.DecodingError) as error:
+                    await self._read(answer, decoder, emit=emit, clock=clock)
+            except Broken as error:
                 if decoder.settled:
                     return decoder.end()
                 if clock.answered:
-                    return decoder.end(cut_by=_words(error))
-                return broken(error, spoken, limits=self._limits)
+                    return decoder.end(cut_by=str(error))
+                return explained(error, spoken, connect_s=self._limits.connect_s)
             return decoder.end()
         if decoder.settled:
             return decoder.end()
@@ -116,32 +113,28 @@ class ModelHttp:
 
     async def get(self, path: str, *, headers: Mapping[str, str], spoken: Spoken) -> Any | Failure:
         """A JSON body. The same limits: what is asked here is asked while a person waits."""
-        import httpx
-
-        client = self._prepared(spoken)
-        if isinstance(client, Failure):
-            return client
+        channel = self._prepared(spoken)
+        if isinstance(channel, Failure):
+            return channel
         with anyio.CancelScope(deadline=anyio.current_time() + self._limits.first_byte_s):
             try:
-                async with client.stream("GET", self.base_url + path, headers=dict(headers)) as response:
-                    if response.status_code != httpx.codes.OK:
-                        return await _refused(response, spoken)
-                    body = await _read_at_most(response, LARGEST_LIST)
-            except (httpx.TransportError, httpx.InvalidURL, httpx.DecodingError) as error:
-                return broken(error, spoken, limits=self._limits)
+                async with contextlib.aclosing(await channel.send("GET", path, headers=headers)) as answer:
+                    if answer.status != OK:
+                        return await _refused(answer, spoken)
+                    body = await _read_at_most(answer, LARGEST_LIST)
+            except Broken as error:
+                return explained(error, spoken, connect_s=self._limits.connect_s)
             try:
                 return json.loads(body)
             except ValueError:
                 return failures.nonsense(spoken, "answered with something else", sample=failures.plain(body))
         return failures.timeout(spoken, f"did not answer within {self._limits.first_byte_s:g} s")
 
-    async def _read(
-        self, response: "httpx.Response", decoder: StreamDecoder, *, emit: Emit, clock: "_Deadlines"
-    ) -> None:
-        async with contextlib.aclosing(_chunks(response)) as chunks:
-            async for chunk in chunks:
+    async def _read(self, answer: "Answer", decoder: StreamDecoder, *, emit: Emit, clock: "_Deadlines") -> None:
+        async with contextlib.aclosing(answer.pieces()) as pieces:
+            async for piece in pieces:
                 seen = decoder.events
-                for frame in decoder.feed(chunk):
+                for frame in decoder.feed(piece):
                     emit(frame)
                 if decoder.over:
                     # The body's own end is read, so that the connection can be used again, but not waited for.
@@ -151,7 +144,7 @@ class ModelHttp:
                 else:
                     clock.life(progress=decoder.events != seen)
 
-    def _prepared(self, spoken: Spoken) -> "httpx.AsyncClient | Failure":
+    def _prepared(self, spoken: Spoken) -> "Channel | Failure":
         try:
             return self._opened()
         except UNPREPARED as error:
@@ -159,24 +152,14 @@ class ModelHttp:
                 f"No connection to {spoken.address} could be prepared. Check the proxy in the daemon's environment"
                 " (HTTPS_PROXY, ALL_PROXY), SSL_CERT_FILE, and how many files it may open; then `agent-ls restart`."
             )
-            return Failure(Cause.NETWORK, message, detail=failures.shorten(spoken, _words(error)))
+            return Failure(Cause.NETWORK, message, detail=failures.shorten(spoken, words(error)))
 
-    def _opened(self) -> "httpx.AsyncClient":
-        if self._client is None:
-            import httpx
+    def _opened(self) -> "Channel":
+        if self._channel is None:
+            from agent_ls.adapters.models.channel import Channel
 
-            secure = self.base_url.startswith("https:")
-            self._client = httpx.AsyncClient(
-                # The system's trust store, not a bundled one; reading it is spared where nothing is encrypted.
-                verify=ssl.create_default_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-                trust_env=not self._local,
-                follow_redirects=False,
-                headers={"Accept-Encoding": "identity", "User-Agent": "agent-ls", **self._headers},
-                # Silence is measured here, over the whole exchange: only the connect limit is the library's.
-                timeout=httpx.Timeout(None, connect=self._limits.connect_s),
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=60),
-            )
-        return self._client
+            self._channel = Channel(self.base_url, self._headers, direct=self._local, connect_s=self._limits.connect_s)
+        return self._channel
 
 
 class _Deadlines:
@@ -235,56 +218,24 @@ class _Deadlines:
             self._set()
 
 
-def broken(error: Exception, spoken: Spoken, *, limits: HttpLimits) -> Failure:
-    """The failure behind an exception of the library, when no byte of an answer had come."""
-    import httpx
-
-    detail = failures.shorten(spoken, _words(error))
-    match error:
-        case httpx.ConnectTimeout():
-            return failures.timeout(spoken, f"could not be reached within {limits.connect_s:g} s")
-        case httpx.UnsupportedProtocol() | httpx.InvalidURL() | httpx.LocalProtocolError():
-            message = (
-                f"base_url of provider {spoken.provider!r} cannot be used: {spoken.address!r}."
-                " It has to look like http://host:port/v1; check the headers in config.toml too."
-            )
-            return Failure(Cause.INVALID, message, detail=detail)
-        case httpx.ConnectError() if "CERTIFICATE" in detail.upper():
-            message = (
-                f"The certificate of {spoken.address} is not trusted here. Add its authority to the system's trust"
-                " store, or name it in SSL_CERT_FILE."
-            )
-            return Failure(Cause.NETWORK, message, detail=detail)
-        case httpx.ConnectError() | httpx.ProxyError():
-            message = (
-                f"No server answers at {spoken.address}. Start it, or correct base_url of provider {spoken.provider!r};"
-                " `agent-ls doctor` shows what can be reached."
-            )
-            return Failure(Cause.NETWORK, message, detail=detail)
-        case _:
-            message = f"The connection to {spoken.address} broke before an answer came. Send the message again."
-            return Failure(Cause.NETWORK, message, detail=detail)
+async def _refused(answer: "Answer", spoken: Spoken) -> Failure:
+    body = await _read_at_most(answer, LARGEST_ERROR)
+    return failures.from_status(spoken, answer.status, body, retry_after=answer.header("retry-after"))
 
 
-async def _refused(response: "httpx.Response", spoken: Spoken) -> Failure:
-    body = await _read_at_most(response, LARGEST_ERROR)
-    return failures.from_status(spoken, response.status_code, body, headers=response.headers)
-
-
-def _chunks(response: "httpx.Response") -> AsyncGenerator[bytes, None]:
-    # A generator in truth, which its type does not say; unclosed ones are left to the garbage collector.
-    return cast("AsyncGenerator[bytes, None]", response.aiter_bytes())
-
-
-async def _read_at_most(response: "httpx.Response", limit: int) -> bytes:
+async def _read_at_most(answer: "Answer", limit: int) -> bytes:
     body = b""
-    async with contextlib.aclosing(_chunks(response)) as chunks:
-        async for chunk in chunks:
-            body += chunk
+    async with contextlib.aclosing(answer.pieces()) as pieces:
+        async for piece in pieces:
+            body += piece
             if len(body) >= limit:
                 break
     return body[:limit]
 
 
-def _words(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+def _encoded(body: Any) -> bytes:
+    """A history is sent again with every step, so this is done by what does it fastest."""
+    try:
+        return to_json(body)
+    except PydanticSerializationError:  # half a surrogate pair, which no server could read
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -183,7 +183,7 @@ def test_the_help_names_every_verb_of_the_protocol(command_line: CommandLine) ->
 def test_client_verbs_import_nothing_heavy() -> None:
     code = "import sys, agent_ls.cli.main as m; m._verbs(); print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
-    heavy = {"pydantic", "anyio", "httpx", "asyncio", "lsprotocol", "pygls", "subprocess", "sqlite3"}
+    heavy = {"pydantic", "anyio", "httpcore", "asyncio", "lsprotocol", "pygls", "subprocess", "sqlite3"}
     assert heavy & set(ran.stdout.split()) == set()
 
 

@@ -59,7 +59,7 @@ def test_a_page_is_told_in_its_words_only() -> None:
 
 
 def test_how_long_to_wait_is_passed_on_as_the_server_said_it() -> None:
-    failure = from_status(SPOKEN, 429, b"", headers={"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"})
+    failure = from_status(SPOKEN, 429, b"", retry_after="Wed, 21 Oct 2026 07:28:00 GMT")
     assert failure.retry_after == "Wed, 21 Oct 2026 07:28:00 GMT"
 
 

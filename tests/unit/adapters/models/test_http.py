@@ -12,7 +12,7 @@ from agent_ls.ports.provider import Cause, Failure
 
 pytestmark = pytest.mark.anyio
 
-ADDRESS = "http://models.invalid/v1"
+ADDRESS = "https://models.invalid/v1"
 SPOKEN = Spoken(provider="far", base_url=ADDRESS, model="m")
 
 
