@@ -75,21 +75,13 @@ class OrphanReaper:
 
     def sweep(self) -> int:
         """How many were reaped."""
-        dead = frozenset(dead_children()) if _any_dead() else frozenset()
+        dead = frozenset(dead_children())
         orphans = dead & self._seen
         for orphan in orphans:
             with suppress(ChildProcessError):
                 os.waitpid(orphan.pid, os.WNOHANG)
         self._seen = dead - orphans
         return len(orphans)
-
-
-def _any_dead() -> bool:
-    """One call for what is nearly always so: nothing is there."""
-    try:
-        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:
-        return False
 
 
 def _parent(pid: int) -> int | None:
