@@ -172,6 +172,12 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "window then holds, and is never written to disk beneath it.",
         ("tests/protocol/test_open_documents.py", "tests/unit/editor/test_window_files.py"),
     ),
+    "requests.changed": Requirement(
+        "A call can be changed before it is allowed: it is read and judged anew, bound by a digest of its own, the "
+        "model's own input stays on record and the model is told. An edit that was allowed runs if its own lines are "
+        "as they were shown, whatever else changed in the file; a preview holds all of it.",
+        ("tests/protocol/test_edit_then_allow.py",),
+    ),
     "review.changes": Requirement(
         "The agent's edits are listed hunk by hunk, kept or taken back one by one, to the byte and only where its own "
         "lines are as it wrote them; through the window that has the file open; decided once, for every window.",

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from agent_ls.core.amend import told
 from agent_ls.core.call import SETTLED
 from agent_ls.core.items import (
     BLOB_SCHEME,
@@ -127,11 +128,9 @@ def _close(built: list[ModelMessage], group: Sequence[Item], *, provider: str, m
 
 
 def _call_part(call: Call) -> CallPart:
-    return CallPart(call.call_id, call.tool, _arguments(call), blob=call.input_blob)
-
-
-def _arguments(call: Call) -> str:
-    return json.dumps(call.input, ensure_ascii=False, separators=(",", ":"))
+    """As the model made it, whatever the person has changed: that stands before its result."""
+    given, blob = (call.input, call.input_blob) if call.original is None else (call.original, call.original_blob)
+    return CallPart(call.call_id, call.tool, json.dumps(given, ensure_ascii=False, separators=(",", ":")), blob=blob)
 
 
 def _result_part(call: Call) -> ResultPart:
@@ -140,11 +139,11 @@ def _result_part(call: Call) -> ResultPart:
         return ResultPart(call.call_id, "not_run: the call has no result.", is_error=True)
     return ResultPart(
         call.call_id,
-        result.for_model(),
+        (amended := told(call)) + result.for_model(),
         is_error=result.status is not Status.OK,
         images=result.images,
         blob=result.full,
-        prefix=result.prefix,
+        prefix=amended + result.prefix,
     )
 
 

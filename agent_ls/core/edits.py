@@ -83,9 +83,42 @@ def apply(file: TextFile, edits: Sequence[Edit]) -> Applied | Problem:
     return _splice(file, spans)
 
 
+def own_lines(flat: str, spans: Sequence[Span]) -> list[tuple[str, str]]:
+    """What an edit replaces and what by, in whole lines: what it shows, wherever in the file that stands.
+
+    Spans that share a line make one pair. Other bytes of the file may change without changing it.
+    """
+    groups: list[tuple[int, int, list[Span]]] = []
+    for span in spans:
+        start, end = _line_range(flat, span)
+        if groups and start < groups[-1][1]:
+            first, stop, together = groups[-1]
+            groups[-1] = first, max(stop, end), [*together, span]
+        else:
+            groups.append((start, end, [span]))
+    return [(flat[start:end], _replaced(flat, start, end, spans=together)) for start, end, together in groups]
+
+
 def line_of(flat: str, place: int) -> int:
     """The line, counted from 1, on which a place of the flat text is."""
     return flat.count("\n", 0, place) + 1
+
+
+def _line_range(flat: str, span: Span) -> tuple[int, int]:
+    start = flat.rfind("\n", 0, span.start) + 1
+    whole = span.new.endswith("\n") or (not span.new and span.start == start)
+    if whole and span.end > span.start and flat[span.end - 1] == "\n":
+        return start, span.end
+    stop = flat.find("\n", span.end)
+    return start, len(flat) if stop == -1 else stop + 1
+
+
+def _replaced(flat: str, start: int, end: int, *, spans: Sequence[Span]) -> str:
+    text = ""
+    for span in spans:
+        text += flat[start : span.start] + span.new
+        start = span.end
+    return text + flat[start:end]
 
 
 def _places(file: TextFile, edit: Edit, index: int) -> list[Span] | Problem:

@@ -118,6 +118,14 @@ def undone(now: str, hunk: Hunk, standing: Standing) -> str:
     return "".join(lines[: standing.start]) + hunk.old + "".join(lines[standing.end :])
 
 
+def before(record: Record) -> str:
+    """The whole text before the change."""
+    lines = split_lines(record.after or "")
+    for hunk in reversed(record.hunks):
+        lines[hunk.at : hunk.at + len(split_lines(hunk.new))] = [hunk.old]
+    return "".join(lines)
+
+
 def _stand(hunk: Hunk, image: Sequence[int | None], there: Sequence[str]) -> Standing:
     old, new = split_lines(hunk.old), split_lines(hunk.new)
     first, last = hunk.at, hunk.at + len(new)

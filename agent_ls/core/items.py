@@ -171,7 +171,7 @@ class Call(Entity):
     """Payload of a tool call, command or file change. `call_id` is ours; `native_id` what the model called it.
 
     `record` is the digest of what is kept of a change to files (core.hunks), `reviewed` what the person has decided on
-    its hunks, by their number.
+    its hunks, by their number. `original` is the model's own input where the person has changed it.
     """
 
     call_id: str
@@ -197,6 +197,8 @@ class Call(Entity):
     after: str | None = None
     record: str | None = None
     reviewed: dict[str, str] | None = None
+    original: dict[str, Any] | None = None
+    original_blob: str | None = None
     result: ToolResult | None = None
 
 

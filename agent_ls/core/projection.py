@@ -154,6 +154,8 @@ class ConversationState:
         uri, digest, cwd = (result.data.get(name) for name in ("uri", "hash", "cwd"))
         if isinstance(uri, str) and isinstance(digest, str):
             self.seen[uri] = digest
+            if call.original is not None:
+                del self.seen[uri]  # the model knows what it asked for, not what the person made of it
         if isinstance(cwd, str):
             self.cwd = cwd
 

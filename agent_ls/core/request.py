@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from agent_ls.core.base import Entity, IllegalTransition
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.items import Call
 
 
 class RequestKind(StrEnum):
@@ -100,8 +101,17 @@ class Request(Entity):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Amended:
+    """A call with another input, as its tool would show it now."""
+
+    call: Call
+    title: str
+    card: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a person said to a request, from where."""
+    """What a person said to a request, from where. `input` changes the call, `amended` is the call with it."""
 
     digest: str
     decision: Decision
@@ -113,6 +123,7 @@ class Answer:
     reason: str | None = None
     answers: Any = None
     input: dict[str, Any] | None = None
+    amended: Amended | None = None
 
 
 def check(request: Request, answer: Answer) -> Refusal | None:

@@ -6,7 +6,7 @@ Owns that decision and consequence are one commit, so that an answer can never b
 from dataclasses import replace
 from typing import Any
 
-from agent_ls.core import plan_answers, questions
+from agent_ls.core import amend, plan_answers, questions
 from agent_ls.core.call import NO_REASON, CallFact
 from agent_ls.core.draft import Decision as Decided
 from agent_ls.core.draft import Draft
@@ -43,6 +43,8 @@ def respond(state: ConversationState, request_id: str, answer: Answer) -> Decide
         return refusal
     if answer.decision is Decision.CANCEL:
         return _cancel(draft, request, answer)
+    if answer.amended is not None and answer.decision is Decision.ALLOW:
+        request = amend.revise(draft, request, answer.amended, by_person=True)
     if request.kind is RequestKind.APPROVAL:
         _decide_call(draft, request, answer)
     else:
@@ -87,7 +89,7 @@ def _is_what_was_decided(request: Request, answer: Answer) -> bool:
     """Whether the answer asks for no other outcome than the one that was recorded."""
     if answer.decision is Decision.CANCEL:
         return request.status is RequestStatus.CANCELLED
-    if request.decision is not answer.decision or request.digest != answer.digest:
+    if request.decision is not answer.decision or request.digest != answer.digest or answer.input is not None:
         return False
     if answer.decision is Decision.ALLOW:
         return (answer.scope or "once") == (request.scope or "once")
@@ -96,11 +98,16 @@ def _is_what_was_decided(request: Request, answer: Answer) -> bool:
 
 
 def _check_scope(request: Request, answer: Answer) -> Refusal | None:
-    if answer.input is not None and answer.input != request.input:
-        return Refusal(
-            Code.UNSUPPORTED, "Changing a call before allowing it is not built yet.", "Deny it and say what you want."
-        )
     scope = answer.scope or "once"
+    if answer.input is not None and (answer.amended is None or answer.decision is not Decision.ALLOW):
+        message = f"Only a call that is allowed can be changed, so #{request.number} was not decided."
+        return Refusal(Code.INVALID_PARAMS, message, "Leave `input` out.")
+    if answer.amended is not None and scope != "once":
+        return Refusal(
+            Code.INVALID_PARAMS,
+            f"A call that you have changed can be allowed once; #{request.number} was not decided.",
+            "Leave `scope` out, or allow it as it is.",
+        )
     if scope == "once" or answer.decision is not Decision.ALLOW:
         return None
     offered = sorted({option.scope for option in request.options if option.scope})

@@ -36,7 +36,7 @@ class ToolContext:
     `seen` maps canonical file URIs to the sha256 that the conversation last read or wrote, from the ledger.
     `emit` takes output in flight: what a cancelled call had put out by then is told from it. `spool` is a folder for
     output that must survive a crash. `keep` stores a large payload as a blob and gives its digest. `unread` says what a
-    search has to leave out.
+    search has to leave out. `shown`: a person decides on this very call, so only what it shows has to hold.
     """
 
     conversation_id: str
@@ -49,6 +49,7 @@ class ToolContext:
     emit: Callable[[str], None]
     keep: Callable[[bytes], Awaitable[str]]
     unread: Callable[[], Unread] = Unread
+    shown: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ Owns the limits and the references (`blob:<digest>`). Does not own where blobs a
 
 import base64
 import json
+import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -191,6 +192,22 @@ async def _shrink_block(block: Block, keep: Keep) -> Block:
 
 def _is_reference(block: Block) -> bool:
     return block.uri is not None and block.uri.startswith(BLOB_SCHEME)
+
+
+def is_shortened(value: Any) -> bool:
+    """Whether something in it was cut for display."""
+    match value:
+        case str():
+            return _CUT.search(value) is not None
+        case dict():
+            return any(map(is_shortened, value.values()))
+        case list():
+            return any(map(is_shortened, value))
+        case _:
+            return False
+
+
+_CUT: Final = re.compile(r"\n… \([0-9,]+ more characters\)\Z")
 
 
 def _shorten(value: Any) -> Any:

@@ -30,6 +30,7 @@ def tool_context(state: ConversationState, item_id: str, services: Services) -> 
     """A call that was shown with a working directory keeps it, wherever the shell stands by now."""
     item = state.items.get(item_id)
     shown = item.call.cwd if item is not None else None
+    allowed_by = item.call.decided_by if item is not None else None
     root = os.path.realpath(state.root)
     return ToolContext(
         conversation_id=state.conversation.id,
@@ -42,6 +43,7 @@ def tool_context(state: ConversationState, item_id: str, services: Services) -> 
         emit=partial(services.feed.output, state.conversation.id, item_id),
         keep=partial(_keep, services),
         unread=partial(_unread, state, root, services),
+        shown=allowed_by not in {None, "rule"},
     )
 
 

@@ -84,9 +84,9 @@ class Triager:
         if isinstance(prepared, Invalid):
             return self._invalid(index, call, prepared.message, kind=tool.kind)
         self.prepared[item_id] = prepared
-        shrink = partial(shrink_call, _filled(call, prepared, tool), self._services.ledger.put_blob)
-        filled = await patiently(shrink, self._services.clock)
-        return self._judged(index, filled, prepared=prepared, tool=tool, rules=rules)
+        shrink = partial(shrink_call, filled(call, prepared, tool), self._services.ledger.put_blob)
+        shrunk = await patiently(shrink, self._services.clock)
+        return self._judged(index, shrunk, prepared=prepared, tool=tool, rules=rules)
 
     def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool, rules: Sequence[Rule]) -> Triage:
         conversation = self._actor.state.conversation
@@ -163,7 +163,7 @@ def _finite(text: str) -> float:
     return number
 
 
-def _filled(call: Call, prepared: Prepared, tool: Tool) -> Call:
+def filled(call: Call, prepared: Prepared, tool: Tool) -> Call:
     return replace(
         call,
         tool=tool.name,

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-_NAMED: Final = re.compile(rb'"(?:blob|full|inputBlob|input_blob)":\s*"([0-9a-f]{64})"|"blob:([0-9a-f]{64})"')
+_NAMED: Final = re.compile(
+    rb'"(?:blob|full|inputBlob|input_blob|originalBlob)":\s*"([0-9a-f]{64})"|"blob:([0-9a-f]{64})"'
+)
 _DIGEST: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 
 

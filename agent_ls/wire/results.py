@@ -169,13 +169,15 @@ class CommandPreview(TypedDict):
 
 
 class ChangePreview(TypedDict):
-    """`before` and `after` are the sha256 of the file, empty where it is not there."""
+    """`before` and `after` are the whole texts, the hashes those of the file, "" where it is not there."""
 
     uri: str
     path: str
     diff: str
     before: str
     after: str
+    beforeHash: str
+    afterHash: str
 
 
 class Preview(TypedDict):

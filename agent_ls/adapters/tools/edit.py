@@ -13,7 +13,7 @@ from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
 from agent_ls.adapters.tools.file_change import Change, carry_out, find_out, prepared
 from agent_ls.adapters.tools.file_input import digest_of, failed, moved, not_fresh, open_text, refuse, shown
 from agent_ls.core import diff
-from agent_ls.core.edits import Applied, Edit, Problem, apply, line_of
+from agent_ls.core.edits import Applied, Edit, Problem, apply, line_of, own_lines
 from agent_ls.core.items import Call, ItemKind, ToolResult
 from agent_ls.core.messages import ToolSpec
 from agent_ls.ports.files import ABSENT, Files, Refused
@@ -58,17 +58,22 @@ class EditTool:
         change = await self._change(given, context)
         if isinstance(change, Invalid):
             return change
-        asked = given.model_dump()
-        digest = digest_of(tool=self.name, uri=change.opened.place.uri, edits=asked["edits"])
-        return prepared(self.name, change, context.root, arguments=dict(arguments), digest=digest)
+        return prepared(self.name, change, context.root, arguments=dict(arguments), digest=self._digest(given, change))
 
     async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
         given = parse(EditInput, prepared.input)
-        change = given if isinstance(given, Invalid) else await self._change(given, context)
+        if isinstance(given, Invalid):
+            return failed(given.message)
+        change = await self._change(given, context)
         if isinstance(change, Invalid):
             return failed(change.message)
         elsewhere = moved(prepared, change.opened.place)
-        return failed(elsewhere) if elsewhere else await carry_out(self._files, change, context)
+        if elsewhere is not None:
+            return failed(elsewhere)
+        if self._digest(given, change) != prepared.digest:
+            name = shown(change.opened.place.path, context.root)
+            return failed(f"stale: the lines of {name} that this replaces are not what was shown; read it again")
+        return await carry_out(self._files, change, context)
 
     async def recover(self, call: Call, context: ToolContext) -> Outcome:
         return await find_out(self._files, call, context)
@@ -76,6 +81,11 @@ class EditTool:
     def forget(self, item_id: str, spool: str) -> None:
         """To be called when the result is committed."""
         self._files.forget(item_id)
+
+    def _digest(self, given: EditInput, change: Change) -> str:
+        """Bound to the lines that are shown, not to the rest of the file: that may move while the person reads."""
+        edits = given.model_dump()["edits"]
+        return digest_of(tool=self.name, uri=change.opened.place.uri, edits=edits, lines=change.own)
 
     async def _change(self, given: EditInput, context: ToolContext) -> Change | Invalid:
         opened = await open_text(self._files, given.path, context.root)
@@ -93,7 +103,9 @@ class EditTool:
         if isinstance(applied, Problem):
             return Invalid(f"{name} was not changed: {applied.message}")
         drawn = await to_thread.run_sync(lambda: diff.of_edit(flat, applied.text, name, spans=applied.spans))
-        return Change(opened=opened, data=applied.data, text=applied.text, diff=drawn, said=_said(name, applied))
+        own = tuple(own_lines(flat, applied.spans))
+        said = _said(name, applied)
+        return Change(opened=opened, data=applied.data, text=applied.text, diff=drawn, said=said, own=own)
 
 
 def _said(name: str, applied: Applied) -> str:

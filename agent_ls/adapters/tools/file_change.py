@@ -18,13 +18,17 @@ from agent_ls.ports.tools import Invalid, Outcome, Prepared, ToolContext, ToolEf
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A new content for a file. `text` is it with `\\n` endings; `said` tells the model what was done."""
+    """A new content for a file. `text` is it with `\\n` endings; `said` tells the model what was done.
+
+    `own` are the lines that are replaced and what by, where not the whole file is.
+    """
 
     opened: Opened
     data: bytes
     text: str
     diff: str
     said: str
+    own: tuple[tuple[str, str], ...] = ()
 
 
 def prepared(tool: str, change: Change, root: str, *, arguments: dict[str, Any], digest: str) -> Prepared:
@@ -81,7 +85,12 @@ async def carry_out(files: Files, change: Change, context: ToolContext) -> ToolR
         said += f" It was overwritten in place, because {done.in_place}."
     if done.note is not None:
         said += f" {printable(done.note)}"
-    return ToolResult(status=ResultStatus.OK, output=said, data={"uri": place.uri, "hash": done.digest})
+    data = {"uri": place.uri, "hash": done.digest}
+    if change.opened.digest not in {ABSENT, context.seen.get(place.uri)}:
+        # A person allowed it over a file that had changed elsewhere, and the model has not seen how.
+        said += " The file had changed elsewhere since you read it; read it again before you change more of it."
+        del data["hash"]
+    return ToolResult(status=ResultStatus.OK, output=said, data=data)
 
 
 async def find_out(files: Files, call: Call, context: ToolContext) -> Outcome:

@@ -45,12 +45,15 @@ async def open_text(files: Files, path: str, root: str) -> Opened | Refused:
 
 
 def not_fresh(opened: Opened, context: ToolContext) -> str | None:
-    """Why an existing file may not be changed now: never read here, or changed since."""
+    """Why an existing file may not be changed now: never read here, or changed since.
+
+    Where a person decides, what they are shown counts: the file may have changed elsewhere.
+    """
     name = shown(opened.place.path, context.root)
     seen = context.seen.get(opened.place.uri)
     if seen is None:
         return f"{name} exists and was not read in this conversation; read it first"
-    if seen != opened.digest:
+    if seen != opened.digest and not context.shown:
         return f"stale: {name} changed since it was read; read it again"
     return None
 

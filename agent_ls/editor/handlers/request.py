@@ -1,16 +1,25 @@
 """`agent/request/*`: what waits for a person, their answer, and the whole of what it would allow."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from anyio import to_thread
+
+from agent_ls.core import hunks
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.items import Call, Item
 from agent_ls.core.request import Answer as Said
-from agent_ls.core.request import Request
+from agent_ls.core.request import Decision, Request, RequestKind
+from agent_ls.core.textfile import printable
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.fingerprint import order
 from agent_ls.editor.orders import Reply
 from agent_ls.editor.window import Window
+from agent_ls.ports.tools import Invalid
+from agent_ls.runtime.amend import amended, look
+from agent_ls.runtime.payloads import whole_input
 from agent_ls.wire import models
 from agent_ls.wire.encode import to_wire
 
@@ -24,7 +33,18 @@ async def list_(desk: Desk, window: Window, params: models.ListRequests) -> Answ
 
 
 async def answer(desk: Desk, window: Window, params: models.Respond) -> Answer:
-    said = Said(
+    said = await _with_change(desk, _said(desk, window, params), params)
+    if isinstance(said, Refusal):
+        return said
+    wish = Reply(request_id=params.request_id, said=said)
+    answered = await desk.commands.run(order(params, params.request_id.partition(".")[0], wish))
+    if isinstance(answered, Refusal) and answered.code is Code.NOT_FOUND:
+        return _unknown(params.request_id)
+    return answered
+
+
+def _said(desk: Desk, window: Window, params: models.Respond) -> Said:
+    return Said(
         digest=params.digest,
         decision=params.decision,
         by=desk.person,
@@ -36,11 +56,22 @@ async def answer(desk: Desk, window: Window, params: models.Respond) -> Answer:
         answers=params.answers,
         input=params.input,
     )
-    wish = Reply(request_id=params.request_id, said=said)
-    answered = await desk.commands.run(order(params, params.request_id.partition(".")[0], wish))
-    if isinstance(answered, Refusal) and answered.code is Code.NOT_FOUND:
-        return _unknown(params.request_id)
-    return answered
+
+
+async def _with_change(desk: Desk, said: Said, params: models.Respond) -> Said | Refusal:
+    """With the call as the person changed it. A command that comes again meets its receipt and needs none."""
+    if said.input is None or said.decision is not Decision.ALLOW:
+        return said
+    if await desk.services.ledger.receipt(params.command_id) is not None:
+        return said
+    state = await desk.registry.state(params.request_id.partition(".")[0])
+    request = None if isinstance(state, Refusal) else state.pending.get(params.request_id)
+    if isinstance(state, Refusal) or request is None or request.kind is not RequestKind.APPROVAL:
+        return said
+    changed = await amended(state, request, said.input, services=desk.services)
+    if isinstance(changed, Refusal):
+        return changed
+    return replace(said, input=None) if changed is None else replace(said, amended=changed)
 
 
 async def preview(desk: Desk, window: Window, params: models.OfRequest) -> Answer:
@@ -53,9 +84,9 @@ async def preview(desk: Desk, window: Window, params: models.OfRequest) -> Answe
         "digest": found.digest,
         "title": found.title,
         "status": str(found.status),
-        "input": found.input,
+        "input": await _whole_input(desk, found),
     }
-    card = found.card or {}
+    card = await _whole_card(desk, found)
     match card.get("type"):
         case "command":
             shown["command"] = {name: value for name, value in card.items() if name != "type"}
@@ -64,6 +95,29 @@ async def preview(desk: Desk, window: Window, params: models.OfRequest) -> Answe
         case _:
             shown["questions"] = list(found.questions)
     return shown
+
+
+async def _whole_input(desk: Desk, request: Request) -> dict[str, Any] | None:
+    item = await desk.reading.entity(request.item_id)
+    if not isinstance(item, Item) or not isinstance(item.payload, Call):
+        return request.input
+    return await whole_input(item.payload, desk.services.ledger.get_blob)
+
+
+async def _whole_card(desk: Desk, request: Request) -> dict[str, Any]:
+    """With both texts of an edit, however long: as its tool would make them now, if that is what waits."""
+    card = request.card or {}
+    if card.get("type") != "edit" or not request.pending or None not in (card.get("before"), card.get("after")):
+        return card
+    state = await desk.registry.state(request.conversation_id)
+    given = await _whole_input(desk, request)
+    if isinstance(state, Refusal) or given is None:
+        return card
+    prepared = await look(state, request, given, services=desk.services)
+    if isinstance(prepared, Invalid) or prepared.digest != request.digest or prepared.record is None:
+        return card
+    (record, *_) = await to_thread.run_sync(lambda kept: hunks.decode(kept()), prepared.record)
+    return {**prepared.card, "before": printable(hunks.before(record)), "after": printable(record.after or "")}
 
 
 def _unknown(request_id: str) -> Refusal:

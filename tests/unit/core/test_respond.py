@@ -8,7 +8,7 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.items import CallState, Item, ItemStatus, ResultStatus, ToolResult
 from agent_ls.core.owed import End, RunCalls, owed
 from agent_ls.core.recovery import settle_lost
-from agent_ls.core.request import Decision, Option, Request, RequestStatus
+from agent_ls.core.request import Amended, Decision, Option, Request, RequestStatus
 from agent_ls.core.respond import respond
 from agent_ls.core.step import move_item
 from tests.unit.core.world import ALLOW, ASK, World, answer, call
@@ -156,11 +156,33 @@ def test_what_was_not_offered_is_refused_and_the_request_stays_open(wrong) -> No
     assert world.state.requests[request.id].pending
 
 
-def test_changing_the_call_while_allowing_it_is_refused_until_it_is_built() -> None:
+@pytest.mark.parametrize("decision", [Decision.ALLOW, Decision.DENY])
+def test_a_change_that_nobody_has_read_and_judged_decides_nothing(decision: Decision) -> None:
     world, _, request = asked()
-    refused = respond(world.state, request.id, answer(Decision.ALLOW, input={"command": "rm"}))
+    refused = respond(world.state, request.id, answer(decision, input={"command": "rm"}))
     assert isinstance(refused, Refusal)
-    assert refused.code is Code.UNSUPPORTED
+    assert (refused.code, world.state.requests[request.id].pending) == (Code.INVALID_PARAMS, True)
+
+
+def test_a_changed_call_is_revised_and_allowed_in_one_commit_and_the_models_own_input_is_kept() -> None:
+    world, item, request = asked()
+    changed = replace(item.call, input={"command": "ls"}, digest="new", keys=("file:///w",))
+    amended = Amended(call=changed, title="Run ls", card={"type": "command"})
+    done = world.commit(
+        respond(world.state, request.id, answer(Decision.ALLOW, input={"command": "ls"}, amended=amended))
+    )
+    call_now, settled = world.state.items[item.id].call, world.state.requests[request.id]
+    assert [str(fact.name) for fact in done.facts] == ["revised", "revised", "approved", "resolved"]
+    assert (call_now.input, call_now.original, call_now.digest, call_now.keys) == (
+        {"command": "ls"},
+        item.call.input,
+        "new",
+        ("file:///w",),
+    )
+    assert (settled.number, settled.digest, settled.card) == (request.number, "new", {"type": "command"})
+    late = respond(world.state, request.id, answer(Decision.ALLOW, input={"command": "rm"}, amended=amended))
+    assert isinstance(late, Refusal)
+    assert late.code is Code.ALREADY_DECIDED
 
 
 def test_cancelling_stops_the_run_and_cancelling_again_is_no_error() -> None:

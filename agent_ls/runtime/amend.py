@@ -1,0 +1,68 @@
+"""A call that waits, read and judged anew: as the person changed it, or because a file has changed beneath it.
+
+Owns that a changed call goes the whole way of a new one (the tool looks, policy judges, a new digest binds), whoever
+changed it. Does not own what is decided (core.amend, core.respond).
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.items import Call
+from agent_ls.core.policy import judge
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.request import Amended, Request
+from agent_ls.core.rules import Ruling
+from agent_ls.ports.tools import Invalid, Prepared
+from agent_ls.runtime import guard
+from agent_ls.runtime.patience import patiently
+from agent_ls.runtime.payloads import is_shortened, shrink_call, whole_input
+from agent_ls.runtime.places import tool_context
+from agent_ls.runtime.services import Services
+from agent_ls.runtime.triage import filled, proposal
+
+
+async def amended(
+    state: ConversationState, request: Request, given: Mapping[str, Any], *, services: Services
+) -> Amended | Refusal | None:
+    """The call of a pending approval with another input; None where it is the same."""
+    call = state.items[request.item_id].call
+    if given == await whole_input(call, services.ledger.get_blob):
+        return None
+    if call.input_blob is not None and is_shortened(given):
+        return Refusal(
+            Code.INVALID_PARAMS,
+            "The changed call holds a text that was cut for display, so nothing was decided.",
+            "`agent/request/preview` gives the whole input; change that.",
+        )
+    prepared = await look(state, request, given, services=services)
+    if isinstance(prepared, Invalid):
+        return Refusal(Code.INVALID_PARAMS, f"The changed call was not taken: {prepared.message}", "Change it again.")
+    conversation = state.conversation
+    root, mode, trusted = os.path.realpath(state.root), conversation.mode, conversation.trusted
+    verdict = judge(proposal(prepared, services, root=root, mode=mode, trusted=trusted), services.rules(conversation))
+    if verdict.kind is Ruling.DENY:
+        return Refusal(
+            Code.PERMISSION_DENIED, f"The changed call may not run: {verdict.reason}", "Change it again, or deny it."
+        )
+    return await bound(call, prepared, services)
+
+
+async def look(
+    state: ConversationState, request: Request, given: Mapping[str, Any], *, services: Services
+) -> Prepared | Invalid:
+    """What the tool says of this input. A person decides on what it shows, whatever changed elsewhere in its file."""
+    tool = services.toolbox.get(state.items[request.item_id].call.tool)
+    if tool is None:
+        return Invalid("Its tool is not there any more.")
+    return await guard.look(tool, given, replace(tool_context(state, request.item_id, services), shown=True))
+
+
+async def bound(call: Call, prepared: Prepared, services: Services) -> Amended:
+    tool = services.toolbox.tools[call.tool]
+    made = filled(replace(call, input_blob=None), prepared, tool)
+    shrunk = await patiently(partial(shrink_call, made, services.ledger.put_blob), services.clock)
+    return Amended(call=shrunk, title=prepared.title, card=prepared.card)
