@@ -113,6 +113,10 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "conversation or its daemon; its end is told to the model at its next step, whenever it came.",
         ("tests/protocol/test_background.py",),
     ),
+    "tools.fetch": Requirement(
+        "A page as text: asked for each host, never off the public internet unasked, connected to what was judged.",
+        ("tests/unit/adapters/tools/test_fetch.py", "tests/unit/core/test_host_rules.py"),
+    ),
     "tools.question": Requirement(
         "A question of the agent waits for the person, through kill -9 under the same number; its answer, a refusal or "
         "a stop is the one result of the call.",

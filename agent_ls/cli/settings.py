@@ -153,7 +153,7 @@ def _input(tool: str, words: list[str]) -> Json:
             given = None
         if isinstance(given, dict):
             return given
-    return {"command": text} if tool == "shell" else {"path": text}
+    return {{"shell": "command", "fetch": "url"}.get(tool, "path"): text}
 
 
 def _seen_from(options: argparse.Namespace) -> Json:

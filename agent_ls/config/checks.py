@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agent_ls.config.secret import mask
+from agent_ls.core.addresses import plain_host
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ Check = Callable[[Any], Any]
 LARGEST = 10_000_000
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+HOST = re.compile(r"[A-Za-z0-9_.:-]+(?:/[0-9]{1,3})?")
 HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
@@ -128,6 +130,13 @@ def environment(value: Any) -> Any:
         VARIABLE.fullmatch(key) and isinstance(entry, str) and "\0" not in entry for key, entry in value.items()
     )
     return dict(value) if fits else Wrong("a table of variable names and texts")
+
+
+def hosts(value: Any) -> Any:
+    """Names in the spelling in which they are compared, or networks."""
+    fits = isinstance(value, list) and all(isinstance(each, str) and HOST.fullmatch(each) for each in value)
+    wrong = Wrong('a list of hosts and networks such as "localhost" or "10.0.0.0/8"')
+    return tuple(plain_host(each) for each in value) if fits else wrong
 
 
 def rules(value: Any) -> Any:

@@ -75,6 +75,13 @@ class Daemon:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Fetch:
+    """`private`: hosts and networks off the public internet that the tool fetch may ask all the same."""
+
+    private: tuple[str, ...] = setting(checks.hosts, ())
+
+
+@dataclass(frozen=True, kw_only=True)
 class Hooks:
     pre_tool: tuple[str, ...] = setting(checks.argv, ())
 
@@ -86,6 +93,7 @@ SECTIONS: Final[Mapping[str, type]] = {
     "compaction": Compaction,
     "limits": Limits,
     "daemon": Daemon,
+    "fetch": Fetch,
     "hooks": Hooks,
 }
 
@@ -111,6 +119,7 @@ class Settings:
     compaction: Compaction = Compaction()
     limits: Limits = Limits()
     daemon: Daemon = Daemon()
+    fetch: Fetch = Fetch()
     hooks: Hooks = Hooks()
     origins: Mapping[str, Origin] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

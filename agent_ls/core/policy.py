@@ -18,6 +18,7 @@ from agent_ls.core.rules import (
     Ruling,
     Scope,
     matches_command,
+    matches_host,
     matches_path,
     matches_tool,
     parse_rule,
@@ -31,7 +32,8 @@ __all__ = ["Proposal", "Rule", "Ruling", "Scope", "Verdict", "judge", "offers", 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """A call that could run. `effect` is `read`, `edit`, `shell` or `other`; `command` is a shell's script.
+    """A call that could run. `effect` is `read`, `edit`, `shell` or `other`; `command` is a shell's script,
+    `host` whom it asks on the network.
 
     All paths are absolute and real; one that ends with `/` stands for all that is beneath it. `protected` are the
     daemon's own: state, runtime and configuration.
@@ -43,6 +45,7 @@ class Proposal:
     home: str
     mode: Mode
     command: str | None = None
+    host: str | None = None
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     trusted: bool = True
@@ -171,6 +174,10 @@ def _each(proposal: Proposal, rules: tuple[Rule, ...]) -> Iterable[Verdict]:
     if proposal.command is not None:
         for argv in _commands(proposal.command):
             yield _granted(next((rule for rule in rules if _allows(rule, argv)), None), "commands")
+    elif proposal.host is not None:
+        yield _granted(
+            next((rule for rule in rules if _allows_host(rule, proposal)), None), f"calls of {proposal.tool}"
+        )
     elif proposal.effect == "read" and not proposal.reads:
         yield Verdict(Ruling.ALLOW, "built-in: reads in the workspace", "It only reads.")
     elif not proposal.reads and not proposal.writes:
@@ -215,12 +222,18 @@ def _allows_path(rule: Rule, kind: str, path: str, *, proposal: Proposal) -> boo
     return not rule.narrows and matches_path(rule, kind, path, place=proposal.place)
 
 
+def _allows_host(rule: Rule, proposal: Proposal) -> bool:
+    return not rule.narrows and matches_host(rule, proposal.tool, proposal.host or "")
+
+
 def _speaks_of(rule: Rule, proposal: Proposal) -> bool:
     """A narrowing rule counts if it fits any part."""
     if any(matches_path(rule, kind, path, place=proposal.place) for kind, path in _parts(proposal)):
         return True
     if proposal.command is not None:
         return any(matches_command(rule, argv) for argv in _commands(proposal.command))
+    if proposal.host is not None:
+        return matches_host(rule, proposal.tool, proposal.host)
     if rule.tool in _BY_PART:
         return rule.body is None and rule.tool == proposal.tool
     return matches_tool(rule, proposal.tool)
@@ -235,6 +248,8 @@ def _literal(proposal: Proposal, rules: tuple[Rule, ...]) -> str | None:
         return None
     if proposal.command is not None:
         return None if proposal.reads or proposal.writes else _literal_command(proposal.command)
+    if proposal.host is not None:
+        return f"{proposal.tool}({proposal.host})"
     parts = [part for part in _parts(proposal) if part[0] == "edit"] or list(_parts(proposal))
     if len(parts) != 1 or any(_looked_at(kind, path, proposal) for kind, path in _parts(proposal)):
         return None

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from agent_ls.core.addresses import plain_host
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.shell_command import Argv, Unvouched, parse
 from agent_ls.core.shell_programs import base, needs_exact, unwrapped
@@ -74,6 +75,7 @@ class Place:
 
 
 _SHAPE: Final = re.compile(r"[A-Za-z_][\w.-]*\*?(?:\(.+\))?", re.DOTALL)
+_HOST: Final = re.compile(r"\*|(?:\*\.)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.?|[0-9A-Fa-f:.]+")
 _PATH_TOOLS: Final = frozenset({"read", "edit", "write"})
 
 
@@ -96,6 +98,10 @@ def parse_rule(text: str, verdict: Ruling, scope: Scope, *, origin: str) -> Rule
                 f"`{text}` can never allow anything: the command {reason}.",
                 "Name one plain command, with ` *` after it where more words may follow.",
             )
+    if rule.tool == "fetch" and rule.body is not None and not _HOST.fullmatch(rule.body):
+        return _refused(
+            f"`{text}` names no host.", "Write the host alone: `fetch(python.org)` or `fetch(*.python.org)`."
+        )
     if rule.tool in _PATH_TOOLS and rule.body is not None and ".." in rule.body.split("/"):
         return _refused(f"`{text}` holds `..`.", "Write the path from the workspace's folder, from `~/` or from `/`.")
     return rule
@@ -129,6 +135,18 @@ def path_regex(rule: Rule, kind: str, place: Place) -> str | None:
         return "(?s:.*)"
     flags = "is" if place.fold else "s"
     return f"(?{flags}:{_regex(rule.body, place, wide=rule.narrows).pattern})"
+
+
+def matches_host(rule: Rule, tool: str, host: str) -> bool:
+    """For a tool that asks a host. `*.example.org` stands for all beneath it; a narrowing rule for those as well."""
+    if not _names(rule, tool):
+        return False
+    if rule.body is None or rule.body == "*":
+        return True
+    named = plain_host(rule.body)
+    above = named.removeprefix("*.")
+    beneath = host.endswith(f".{above}") and (rule.narrows or named != above)
+    return beneath or host == (above if rule.narrows else named)
 
 
 def matches_tool(rule: Rule, tool: str) -> bool:

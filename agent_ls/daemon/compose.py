@@ -17,10 +17,8 @@ from typing import Any, Final
 from agent_ls import paths
 from agent_ls.adapters.host.cards import CardFiles
 from agent_ls.adapters.host.exports import ExportFiles
-from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.host.system import RandomIds, SystemClock
 from agent_ls.adapters.ledger.jsonl import open_file
-from agent_ls.adapters.tools.shell_background import BackgroundShells
 from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refused
@@ -31,7 +29,7 @@ from agent_ls.daemon.open_files import OpenFiles, open_files
 from agent_ls.daemon.reload import Reloader
 from agent_ls.daemon.report import Reporter
 from agent_ls.daemon.sharing import sharing
-from agent_ls.daemon.toolbox import toolbox
+from agent_ls.daemon.toolbox import Workshop
 from agent_ls.daemon.workspaces import Workspaces
 from agent_ls.editor.connection import Handler
 from agent_ls.editor.desk import Desk, Exchange
@@ -125,15 +123,16 @@ async def composed(
     try:
         async with Supervisor() as supervisor:
             workspaces, opened = Workspaces(settings, environ), open_files(_spool(environ))
+            workshop = Workshop(settings, clock)
             services = _services(
                 settings, environ, ledger=ledger, supervisor=supervisor, providers=providers, workspaces=workspaces,
-                boot_id=boot_id, clock=clock, opened=opened, host=host,
+                workshop=workshop, boot_id=boot_id, clock=clock, opened=opened, host=host,
             )  # fmt: skip
             registry = Registry(services)
             board = Board(opened.documents, clock.monotonic, diagnostics.draw)
             inbox = await _inbox(registry, board)
             reloader, janitor = Reloader(settings, read, clock), Janitor(registry)
-            reloader.users = [providers.use, workspaces.use, partial(_limit, services)]
+            reloader.users = [providers.use, workspaces.use, workshop.use, partial(_limit, services)]
             report = {"config": reloader.status, "janitor": janitor.status}
             cards = CardFiles(str(state_dir / "cards"))
             exchange = _exchange(registry, settings, state_dir, drop_cards=cards.drop, gone=inbox.deleted)
@@ -191,21 +190,20 @@ def _services(
     supervisor: Supervisor,
     providers: Providers,
     workspaces: Workspaces,
+    workshop: Workshop,
     boot_id: str,
     clock: SystemClock,
     opened: OpenFiles,
     host: str,
 ) -> Services:
     protected = (paths.state_dir(environ), paths.runtime_dir(environ), settings.path)
-    processes = LocalProcesses(clock)
-    shells = BackgroundShells(processes)
     return Services(
         ledger=ledger,
         clock=clock,
         feed=Feed(clock, ledger.keep_partial),
         locks=LockTable(clock),
-        toolbox=toolbox(opened.files, processes, shells),
-        shells=shells,
+        toolbox=workshop.toolbox(opened.files),
+        shells=workshop.shells,
         supervisor=supervisor,
         models=providers.resolve,
         rules=workspaces.rules,

@@ -6,6 +6,8 @@ Owns the list. Does not own whether a call may run (core.policy) nor when it doe
 from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.tools.ask import AskTool
 from agent_ls.adapters.tools.edit import EditTool
+from agent_ls.adapters.tools.fetch import FetchTool
+from agent_ls.adapters.tools.fetch_http import Fetcher
 from agent_ls.adapters.tools.glob import GlobTool
 from agent_ls.adapters.tools.grep import GrepTool
 from agent_ls.adapters.tools.plan import PlanTool
@@ -17,23 +19,39 @@ from agent_ls.adapters.tools.shell_output import ShellOutputTool
 from agent_ls.adapters.tools.shell_stop import ShellStopTool
 from agent_ls.adapters.tools.todo import TodoTool
 from agent_ls.adapters.tools.write import WriteTool
+from agent_ls.config.settings import Settings
 from agent_ls.ports.files import Files
+from agent_ls.ports.host import Clock
 from agent_ls.ports.tools import Toolbox
 
 
-def toolbox(files: Files, processes: LocalProcesses, shells: BackgroundShells) -> Toolbox:
-    searcher = Searcher(processes)
-    tools = (
-        ReadTool(files),
-        GlobTool(files, searcher),
-        GrepTool(files, searcher),
-        WriteTool(files),
-        EditTool(files),
-        ShellTool(processes, shells),
-        ShellOutputTool(shells),
-        ShellStopTool(shells),
-        TodoTool(),
-        AskTool(),
-        PlanTool(),
-    )
-    return Toolbox({tool.name: tool for tool in tools})
+class Workshop:
+    """The tools, and what they share: processes, the shells in the background, the way to the web."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self.processes = LocalProcesses(clock)
+        self.shells = BackgroundShells(self.processes)
+        self._fetcher = Fetcher()
+        self.use(settings)
+
+    def use(self, settings: Settings) -> None:
+        """The settings as they are now."""
+        self._fetcher.private = settings.fetch.private
+
+    def toolbox(self, files: Files) -> Toolbox:
+        searcher = Searcher(self.processes)
+        tools = (
+            ReadTool(files),
+            GlobTool(files, searcher),
+            GrepTool(files, searcher),
+            WriteTool(files),
+            EditTool(files),
+            ShellTool(self.processes, self.shells),
+            ShellOutputTool(self.shells),
+            ShellStopTool(self.shells),
+            FetchTool(self._fetcher),
+            TodoTool(),
+            AskTool(),
+            PlanTool(),
+        )
+        return Toolbox({tool.name: tool for tool in tools})

@@ -63,6 +63,7 @@ class Prepared:
     does not exist). With `questions` or a `plan`, nothing is run: the answer of the person is the result. `apart`: runs
     in a process of its own, so it takes longer than a moment, and sees what is on disk where a window holds unsaved
     text. `record` makes what is kept of a change for its review (core.hunks); it takes a while for large files.
+    `host`: whom it asks on the network, for policy.
     """
 
     tool: str
@@ -83,6 +84,7 @@ class Prepared:
     plan: str | None = None
     apart: bool = False
     record: Callable[[], bytes] | None = field(default=None, compare=False)
+    host: str | None = None
 
 
 @dataclass(frozen=True)

@@ -125,6 +125,7 @@ def proposal(prepared: Prepared, services: Services, *, root: str, mode: Mode, t
         tool=prepared.tool,
         effect=str(prepared.effect),
         command=prepared.command,
+        host=prepared.host,
         reads=prepared.reads,
         writes=prepared.writes,
         root=root,

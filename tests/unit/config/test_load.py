@@ -13,6 +13,7 @@ from agent_ls.config.settings import (
     Compaction,
     ConfigError,
     Daemon,
+    Fetch,
     Hooks,
     Http,
     Ledger,
@@ -93,6 +94,7 @@ def test_every_section_of_the_sample_is_read_with_its_origin(home: Home) -> None
         compaction=Compaction(enabled=False, threshold=0.8, keep_recent_tokens=10_000, mode="all", model="small"),
         limits=Limits(steps_per_run=20, minutes_per_run=12.0),
         daemon=Daemon(idle_exit_s=86.0, backing_idle_s=18.0),
+        fetch=Fetch(),
         hooks=Hooks(),
         origins=settings.origins,
     )
