@@ -119,11 +119,10 @@ async def composed(
     """Opens the ledger, starts what has to run, closes all of it in the opposite order. `read` reads settings again."""
     clock, boot_id, state_dir = SystemClock(), RandomIds().fresh(), Path(paths.state_dir(environ))
     ledger, keep, host = await open_ledger(settings, state_dir, clock=clock, boot_id=boot_id)
-    providers = Providers(settings, dict(environ), clock)
+    providers, workshop = Providers(settings, dict(environ), clock), Workshop(settings, clock)
     try:
         async with Supervisor() as supervisor:
-            opened, workshop = open_files(_spool(environ)), Workshop(settings, clock)
-            workspaces = Workspaces(settings, environ)
+            workspaces, opened = Workspaces(settings, environ), open_files(_spool(environ))
             services = _services(
                 settings, environ, ledger=ledger, supervisor=supervisor, providers=providers, workspaces=workspaces,
                 workshop=workshop, boot_id=boot_id, clock=clock, opened=opened, host=host,
@@ -133,6 +132,7 @@ async def composed(
             inbox = await _inbox(registry, board)
             reloader, janitor = Reloader(settings, read, clock), Janitor(registry)
             reloader.users = [providers.use, workspaces.use, workshop.use, partial(_limit, services)]
+            report = {"config": reloader.status, "janitor": janitor.status}
             cards = CardFiles(str(state_dir / "cards"))
             exchange = _exchange(registry, settings, state_dir, drop_cards=cards.drop, gone=inbox.deleted)
             shared = sharing(registry, inbox, exchange.housekeeper.delete, ttl_s=settings.ledger.claim_ttl_s)
@@ -150,9 +150,7 @@ async def composed(
                 person=_person(),
                 version=__version__,
                 workspace_rules=workspaces.workspace_rules,
-                status=Reporter(
-                    registry, inbox, clock, parts={"config": reloader.status, "janitor": janitor.status}
-                ).status,
+                status=Reporter(registry, inbox, clock, parts=report).status,
                 remember_environment=workspaces.remember_environment,
                 follow=shared.follow,
                 keep_card=cards.keep,
