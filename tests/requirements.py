@@ -287,6 +287,15 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "event names stays. Archived conversations are deleted after the time that was set, and no others.",
         ("tests/unit/runtime/test_housekeeping.py", "tests/contract/ledger/test_ledger_sweep.py"),
     ),
+    "delegate.subagents": Requirement(
+        "A task is done by a conversation of its own: bounded in number and depth, its requests in the same inbox with "
+        "their origin, its progress and cost in its parent, stopped alone or with it, its agent of the person's own.",
+        ("tests/protocol/test_subagents.py",),
+    ),
+    "delegate.subagents-crash": Requirement(
+        "Whenever the daemon dies or is restarted, a subagent recovers by itself and its parent is told once.",
+        ("tests/crash/test_subagent_crash.py",),
+    ),
     "delegate.plans": Requirement(
         "In mode plan nothing changes but a plan can be proposed: accepted, as it is or changed, it is carried out in "
         "a run of its own, refused it goes back with the reason; of two windows one decides and the other is told.",

@@ -3,21 +3,28 @@
 Owns that no request of ours was one that a real server would refuse, and that a failing test shows the daemon's log.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent_ls.testing.home import Home, home_of
 from agent_ls.testing.model_scenario import Scenario
-from agent_ls.testing.model_server import ModelServer, serve_model
+from agent_ls.testing.model_server import DEFAULT_MODEL, ModelServer, serve_model
 
 
 @asynccontextmanager
 async def scene(
-    scenario: Scenario, *, config: str = "", kind: str = "openai-compatible"
+    scenario: Scenario,
+    *,
+    config: str = "",
+    kind: str = "openai-compatible",
+    models: Sequence[str] = (DEFAULT_MODEL,),
 ) -> AsyncIterator[tuple[ModelServer, Home]]:
     """`kind`: the wire between daemon and server."""
-    async with serve_model(scenario) as server, home_of(server.base_url, kind=kind, config=config) as home:
+    async with (
+        serve_model(scenario, models=models) as server,
+        home_of(server.base_url, kind=kind, config=config) as home,
+    ):
         try:
             yield server, home
         except BaseException:

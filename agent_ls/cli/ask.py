@@ -103,6 +103,7 @@ class Followed:
         self._active = sent.get("disposition") != "queued"
         self._screen = Screen(answer=sys.stdout, activity=sys.stderr, run_id=self._run_id)
         self._pending: dict[str, int] = {}
+        self._beneath: dict[str, set[int]] = {}
         if not self._active:
             aside("Queued behind the run that goes on.")
 
@@ -113,7 +114,7 @@ class Followed:
                 self._screen.end_line()
                 return code
             # A commit may ask several things at once: all of them are shown before the exit.
-            if self._pending and not self._wait and happened.last:
+            if (self._pending or any(self._beneath.values())) and not self._wait and happened.last:
                 return self._waits()
         return FAILED
 
@@ -153,6 +154,8 @@ class Followed:
     def _note(self, kind: str, entity: Json) -> int | None:
         if kind == "request" and entity.get("runId") == self._run_id:
             self._note_request(entity)
+        if kind == "item" and entity["kind"] == "subagent" and entity["runId"] == self._run_id:
+            self._note_subagent(entity)
         if kind != "run" or entity["id"] != self._run_id:
             return None
         self._active = entity["status"] in {"starting", "running", "finalizing"}
@@ -170,9 +173,22 @@ class Followed:
         else:
             self._pending.pop(request["id"], None)
 
+    def _note_subagent(self, item: Json) -> None:
+        """What a subagent asks is shown here too: it belongs to this run."""
+        waiting = set(item["payload"].get("requests") or [])
+        fresh = waiting - self._beneath.get(item["id"], set())
+        self._beneath[item["id"]] = waiting
+        if fresh:
+            with Client.connect(start=True) as client:
+                for number in sorted(fresh):
+                    found = client.call("agent/request/list", {"number": number})["requests"]
+                    self._screen.cards(found)
+                    shown.remember(found)
+
     def _waits(self) -> int:
         self._screen.end_line()
-        numbers = ", ".join(f"#{number}" for number in sorted(self._pending.values()))
+        waiting = set(self._pending.values()).union(*self._beneath.values())
+        numbers = ", ".join(f"#{number}" for number in sorted(waiting))
         aside(f"Waiting for your answer to {numbers}. The run goes on after it; this terminal is not needed for that.")
         return WAITS
 

@@ -19,7 +19,7 @@ def card(request: Json, style: Style, *, answers: bool = True, columns: int | No
     """With `answers`, its last line says how to answer from a terminal; with `columns`, no row is wider."""
     edge = {part: style.paint(part, "yellow") for part in "╭│╰"}
     head = f"#{request.get('number')}  {_title(request)}"
-    body = [f"{edge['│']} {line}".rstrip() for line in _body(request, style)]
+    body = [f"{edge['│']} {line}".rstrip() for line in (*_origin(request, style), *_body(request, style))]
     foot = _how_to_answer(request) if answers and _pending(request) else decided(request)
     lines = [
         f"{edge['╭']} {style.paint(head, 'bold', 'yellow')}",
@@ -60,6 +60,12 @@ def _body(request: Json, style: Style) -> list[str]:
         case _:
             given: Json = request.get("input") or shown
             return [f"{one_line(str(name))}: {escaped(str(value))}" for name, value in given.items()]
+
+
+def _origin(request: Json, style: Style) -> list[str]:
+    """Which part of the work asks, where it is not the conversation itself."""
+    origin: Json = request.get("origin") or {}
+    return [style.dim(f"asked by the subagent for: {one_line(str(origin.get('task', '')))}")] if origin else []
 
 
 def _command(shown: Json, style: Style) -> list[str]:

@@ -70,7 +70,7 @@ def call(held: Json, style: Style, *, shown: bool = False) -> list[str]:
     lines = [f"{style.paint(sign, colour)} {style.bold(call_title(payload))}{_outcome(payload, style)}"]
     if payload.get("tool") == "plan" and result.get("status") in {"ok", "denied"}:
         lines += indented(named(str((payload.get("input") or {}).get("markdown", "")).rstrip()).split("\n"))
-    if payload.get("tool") in {"ask", "todo", "plan"} and result.get("status") == "ok":
+    if payload.get("tool") in {"ask", "todo", "plan", "task"} and result.get("status") == "ok":
         return lines + (_steps(payload.get("input") or {}) if payload["tool"] == "todo" else _answered(result, style))
     if result.get("status") == "denied" and result.get("output") == NO_REASON:
         return lines

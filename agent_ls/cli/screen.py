@@ -86,6 +86,11 @@ class Screen:
         for line in lines:
             print(line, file=self._activity, flush=True)
 
+    def cards(self, requests: Iterable[Json]) -> None:
+        """Of requests that belong here although another conversation asks them."""
+        for request in requests:
+            self._request(request)
+
     def end_line(self) -> None:
         if self._open_line and self._together:
             self._put("\n")

@@ -6,7 +6,7 @@ derived from runs and requests (projection.py) and never stored.
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from agent_ls.core.base import Entity
 from agent_ls.core.errors import Code, Refusal
@@ -25,6 +25,25 @@ class ConversationStatus(StrEnum):
     RUNNING = "running"
     WAITING = "waiting"
     STOPPING = "stopping"
+
+
+SUBAGENT: Final = "subagent"
+"""The relation of a conversation to the one that has handed a part of its work to it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delegated(Entity):
+    """What a subagent was started with: by which call, for what, and which conversations stand above it, root first.
+
+    `tools`: those that it may have, None for all that its parent has; `instructions` of the agent that it is.
+    """
+
+    item_id: str
+    task: str
+    ancestors: tuple[str, ...]
+    agent: str | None = None
+    instructions: str | None = None
+    tools: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +65,7 @@ class Conversation(Entity):
     archived: bool = False
     parent_id: str | None = None
     relation: str | None = None
+    delegated: Delegated | None = None
     rules: tuple[dict[str, Any], ...] = ()
     trusted: bool = True
     host: str | None = None

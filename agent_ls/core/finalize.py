@@ -8,7 +8,7 @@ run starts in the same commit. Capturing a checkpoint is a port that answers `mi
 from collections.abc import Mapping
 from typing import Final
 
-from agent_ls.core import plans, questions, todo
+from agent_ls.core import delegation, plans, questions, todo
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.call import SETTLED, CallFact
 from agent_ls.core.draft import Draft
@@ -53,6 +53,7 @@ def close_open(draft: Draft, run_id: str, why: str) -> None:
             _close_call(draft, item, why)
     questions.close(draft, run_id)
     plans.close(draft, run_id)
+    delegation.close(draft, run_id)
 
 
 def _close_call(draft: Draft, item: Item, why: str) -> None:

@@ -5,10 +5,19 @@ comes out.
 """
 
 from hashlib import sha256
+from typing import Final
 
 
 def conversation_id(command_id: str) -> str:
     return "c" + _digest(command_id, 16)
+
+
+SUBAGENT: Final = "sub_"
+
+
+def subagent_conversation(call: str) -> str:
+    """The conversation to which a call hands its work. Told from others by its first letters: lists leave it out."""
+    return SUBAGENT + _digest(call, 16)
 
 
 def run_id(conversation: str, ordinal: int) -> str:
@@ -45,6 +54,11 @@ def question_id(item: str) -> str:
 def plan_id(item: str) -> str:
     """Item that shows the plan that a call proposes."""
     return f"{item}.plan"
+
+
+def subagent_id(item: str) -> str:
+    """Item that shows what became of the work that a call has handed over."""
+    return f"{item}.sub"
 
 
 def request_id(item: str, n: int = 1) -> str:

@@ -238,7 +238,28 @@ class Plan(Entity):
     call_id: str | None = None
 
 
-Payload = UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | Plan | TodoList
+@dataclass(frozen=True, kw_only=True)
+class Subagent(Entity):
+    """A part of the work that a conversation of its own does, as its parent shows it.
+
+    `status`: queued, running, waiting, stopping, completed, failed or interrupted. `requests` are the numbers of what
+    waits for the person there and beneath it, `steps` its list of steps, `usage` what it has used so far.
+    """
+
+    conversation_id: str
+    task: str
+    status: str
+    result: str | None = None
+    agent: str | None = None
+    requests: tuple[int, ...] = ()
+    steps: tuple[dict[str, Any], ...] = ()
+    usage: Usage | None = None
+    call_id: str | None = None
+
+
+Payload = (
+    UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | Plan | TodoList | Subagent
+)
 
 PAYLOADS: dict[ItemKind, type[Payload]] = {
     ItemKind.USER_MESSAGE: UserMessage,
@@ -253,6 +274,7 @@ PAYLOADS: dict[ItemKind, type[Payload]] = {
     ItemKind.QUESTION: Question,
     ItemKind.PLAN: Plan,
     ItemKind.TODO_LIST: TodoList,
+    ItemKind.SUBAGENT: Subagent,
 }
 
 

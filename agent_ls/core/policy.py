@@ -32,7 +32,7 @@ __all__ = ["Proposal", "Rule", "Ruling", "Scope", "Verdict", "judge", "offers", 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """A call that could run. `effect` is `read`, `edit`, `shell` or `other`; `command` is a shell's script,
+    """A call that could run. `effect` is `read`, `edit`, `shell`, `delegate` or `other`; `command` a shell's script,
     `host` whom it asks on the network.
 
     All paths are absolute and real; one that ends with `/` stands for all that is beneath it. `protected` are the
@@ -110,7 +110,7 @@ def _never(proposal: Proposal) -> Verdict | None:
 
 
 def _only_reads(proposal: Proposal) -> Verdict | None:
-    if proposal.effect == "read":
+    if proposal.effect in _HARMLESS:
         return None
     if not proposal.trusted:
         return Verdict(
@@ -180,6 +180,10 @@ def _each(proposal: Proposal, rules: tuple[Rule, ...]) -> Iterable[Verdict]:
         )
     elif proposal.effect == "read" and not proposal.reads:
         yield Verdict(Ruling.ALLOW, "built-in: reads in the workspace", "It only reads.")
+    elif proposal.effect == "delegate":
+        yield Verdict(
+            Ruling.ALLOW, "built-in: subagents (each of their calls is judged)", "What it does is judged call by call."
+        )
     elif not proposal.reads and not proposal.writes:
         yield _granted(
             next((rule for rule in rules if not rule.narrows and matches_tool(rule, proposal.tool)), None),
@@ -239,6 +243,7 @@ def _speaks_of(rule: Rule, proposal: Proposal) -> bool:
     return matches_tool(rule, proposal.tool)
 
 
+_HARMLESS: Final = frozenset({"read", "delegate"})
 _BY_PART: Final = frozenset({"read", "edit", "write", "shell"})
 
 

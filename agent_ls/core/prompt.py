@@ -23,6 +23,12 @@ what only the person can say, then propose the whole plan with `plan`. Nothing o
 """
 
 
+DELEGATED: Final = """\
+You are a subagent: another agent has handed you one part of its work. Do that part and nothing else. It sees only \
+your last message, so say there what you found and did, complete and brief.
+"""
+
+
 def system_prompt(*, root: str, platform: str, date: str, more: Sequence[str] = ()) -> str:
     """`date` as YYYY-MM-DD, so that the prompt is the same all day; `more` is what holds for this conversation."""
     end = "".join(f"\n{part}" for part in more)

@@ -4,7 +4,7 @@ Owns the facts for each row of the recovery table that concerns calls. Everythin
 steps, approvals and noted interrupts are simply still owed.
 """
 
-from agent_ls.core import ids
+from agent_ls.core import delegation, ids
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.items import Call, CallState, Item, ItemKind, Notice, ResultStatus, ToolResult
@@ -27,6 +27,7 @@ def settle_lost(state: ConversationState, item_id: str, result: ToolResult, *, n
     """Gives a lost call the result that was found out; where it is unknown, a question asks the person."""
     draft = Draft(state, at)
     item = draft.move_call(item_id, CallFact.FINISHED, result=result)
+    delegation.keep(draft, item)
     stopped = state.runs[item.run_id].interrupt is not None
     if result.status is ResultStatus.UNKNOWN and not stopped:
         _ask(draft, item, number)
@@ -79,6 +80,7 @@ def _ask(draft: Draft, item: Item, number: int) -> None:
             Option(id=RERUN, label="Run it again", decision=Answered.ANSWER),
         ),
         questions=(question,),
+        origin=delegation.origin(draft.conversation),
         digest=item.call.digest or item.call.call_id,
         status=RequestStatus.PENDING,
         created_at=draft.at,

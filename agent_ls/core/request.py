@@ -68,6 +68,15 @@ class Option(Entity):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Origin(Entity):
+    """Of what a subagent asks: its task, and the conversations above it, root first."""
+
+    conversation_ids: tuple[str, ...]
+    task: str
+    agent: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Request(Entity):
     """`digest` binds an approval to what was shown; `card` is what the person is shown, complete."""
 
@@ -86,6 +95,7 @@ class Request(Entity):
     input: dict[str, Any] | None = None
     card: dict[str, Any] | None = None
     questions: tuple[dict[str, Any], ...] = ()
+    origin: Origin | None = None
     decision: Decision | None = None
     scope: str | None = None
     option_id: str | None = None
@@ -98,6 +108,16 @@ class Request(Entity):
     @property
     def pending(self) -> bool:
         return self.status is RequestStatus.PENDING
+
+    @property
+    def root_id(self) -> str:
+        """The conversation that the person talks to."""
+        return self.conversation_id if self.origin is None else self.origin.conversation_ids[0]
+
+    def is_of(self, conversation_id: str) -> bool:
+        """Asked by this conversation, or by a subagent somewhere beneath it."""
+        above = self.origin.conversation_ids if self.origin is not None else ()
+        return conversation_id in (self.conversation_id, *above)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from agent_ls.core import call as calls
-from agent_ls.core import ids, plans, questions, shell_ends, todo
+from agent_ls.core import delegation, ids, plans, questions, shell_ends, todo
 from agent_ls.core.attempt import Attempt, AttemptFact
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
@@ -177,6 +177,7 @@ def _ask(draft: Draft, item: Item, entry: Triage) -> None:
         options=questions.options(entry.questions) if entry.questions else entry.options,
         card=entry.card,
         questions=entry.questions,
+        origin=delegation.origin(draft.conversation),
         digest=entry.call.digest or "",
         status=RequestStatus.PENDING,
         created_at=draft.at,
@@ -295,6 +296,7 @@ def finish_call(state: ConversationState, item_id: str, result: ToolResult, *, a
         return None
     item = draft.move_call(item_id, CallFact.FINISHED, result=result)
     todo.keep(draft, item)
+    delegation.keep(draft, item)
     if leaves_shell(result):
         draft.effects.append(shell_ends.watch(item_id, item.conversation_id))
     return draft.done()

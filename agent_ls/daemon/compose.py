@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent_ls import paths
+from agent_ls.adapters.host.agent_files import AgentFiles
 from agent_ls.adapters.host.cards import CardFiles
 from agent_ls.adapters.host.exports import ExportFiles
 from agent_ls.adapters.host.system import RandomIds, SystemClock
@@ -23,6 +24,7 @@ from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refused
 from agent_ls.core.projection import ConversationState
+from agent_ls.daemon.agents import known_agents
 from agent_ls.daemon.catalog import Providers
 from agent_ls.daemon.ledgers import open_ledger
 from agent_ls.daemon.open_files import OpenFiles, open_files
@@ -41,6 +43,7 @@ from agent_ls.editor.surface.board import Board
 from agent_ls.editor.window import Window
 from agent_ls.ports.instances import Instances
 from agent_ls.ports.ledger import Ledger
+from agent_ls.runtime.children import Children
 from agent_ls.runtime.drain import DrainMode
 from agent_ls.runtime.feed import Feed
 from agent_ls.runtime.housekeeping import Housekeeper
@@ -127,7 +130,7 @@ async def composed(
                 settings, environ, ledger=ledger, supervisor=supervisor, providers=providers, workspaces=workspaces,
                 workshop=workshop, boot_id=boot_id, clock=clock, opened=opened, host=host,
             )  # fmt: skip
-            registry = Registry(services)
+            registry = _registry(services)
             board = Board(opened.documents, clock.monotonic, diagnostics.draw)
             inbox = await _inbox(registry, board)
             reloader, janitor = Reloader(settings, read, clock), Janitor(registry)
@@ -162,6 +165,14 @@ async def composed(
     finally:
         await providers.close()
         await ledger.close()
+
+
+def _registry(services: Services) -> Registry:
+    """With who waits for the subagents of its conversations."""
+    registry = Registry(services)
+    children = services.subagents = Children(registry)
+    services.supervisor.start("subagents", children.watch)
+    return registry
 
 
 def _exchange(
@@ -216,6 +227,7 @@ def _services(
         may_auto=settings.may_auto,
         host=host,
         unsaved=opened.files.unsaved,
+        agents=partial(known_agents, AgentFiles(), os.path.expanduser("~")),
     )
 
 

@@ -17,6 +17,7 @@ from agent_ls.adapters.tools.shell import ShellTool
 from agent_ls.adapters.tools.shell_background import BackgroundShells
 from agent_ls.adapters.tools.shell_output import ShellOutputTool
 from agent_ls.adapters.tools.shell_stop import ShellStopTool
+from agent_ls.adapters.tools.task import TaskTool
 from agent_ls.adapters.tools.todo import TodoTool
 from agent_ls.adapters.tools.write import WriteTool
 from agent_ls.config.settings import Settings
@@ -53,5 +54,6 @@ class Workshop:
             TodoTool(),
             AskTool(),
             PlanTool(),
+            TaskTool(),
         )
         return Toolbox({tool.name: tool for tool in tools})

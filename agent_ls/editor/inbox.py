@@ -7,7 +7,7 @@ late is told from this state, not from old events.
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from agent_ls.core.conversation import Conversation, ConversationStatus
+from agent_ls.core.conversation import SUBAGENT, Conversation, ConversationStatus
 from agent_ls.core.events import Event
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request
@@ -118,6 +118,8 @@ class Inbox:
         self._show(state.conversation, state.status(), pending=len(state.pending), last_text=state.last_text[:200])
 
     def _show(self, held: Conversation, status: ConversationStatus, *, pending: int, last_text: str) -> None:
+        if held.relation == SUBAGENT:
+            return  # its parent shows how it stands
         summary = views.summary(held, status, pending_requests=pending, last_text=last_text)
         told = {name: value for name, value in summary.items() if name != "updatedAt"}
         if self._shown.get(held.id) == told:

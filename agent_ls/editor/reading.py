@@ -43,9 +43,10 @@ class Reading:
         )
 
     async def requests(self, workspace: str | None, conversation_id: str | None) -> Sequence[Request]:
-        """The pending ones. Without the ledger: of what is loaded here."""
+        """The pending ones; those of subagents belong to their parents too. Without the ledger: of what is loaded."""
         try:
-            return await self._ledger.requests(workspace, conversation_id)
+            found = await self._ledger.requests(workspace, None)
+            return [request for request in found if conversation_id is None or request.is_of(conversation_id)]
         except LedgerError:
             states = [actor.state for actor in self._registry.actors() if actor.state.exists]
             if conversation_id is not None and self._registry.live(conversation_id) is None:
@@ -55,7 +56,7 @@ class Reading:
                 for state in states
                 if workspace in (None, state.conversation.workspace)
                 for request in state.pending.values()
-                if conversation_id in (None, request.conversation_id)
+                if conversation_id is None or request.is_of(conversation_id)
             ]
             return sorted(found, key=lambda request: request.number)
 

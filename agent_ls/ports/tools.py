@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
+from agent_ls.core.delegation import Wanted
 from agent_ls.core.items import Call, ItemKind, ToolResult
 from agent_ls.core.messages import ToolSpec
 from agent_ls.core.unread import Unread
@@ -19,6 +20,8 @@ class ToolEffect(StrEnum):
     EDIT = "edit"
     SHELL = "shell"
     OTHER = "other"
+    DELEGATE = "delegate"
+    """Hands work to a subagent, whose own calls are judged one by one."""
 
 
 class Replay(StrEnum):
@@ -130,6 +133,13 @@ class Spools(Protocol):
     """A tool that keeps output on disk until its result is committed."""
 
     def forget(self, item_id: str, spool: str) -> None: ...
+
+
+@runtime_checkable
+class Delegates(Protocol):
+    """A tool whose calls are done by a subagent (runtime.children) and outlive the daemon."""
+
+    def wanted(self, given: Mapping[str, Any]) -> Wanted | Invalid: ...
 
 
 @dataclass

@@ -23,7 +23,7 @@ from agent_ls.core.locks import Holder
 from agent_ls.core.policy import judge
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Ruling
-from agent_ls.ports.tools import Invalid, Prepared, Spools, Tool, ToolContext, ToolEffect
+from agent_ls.ports.tools import Delegates, Invalid, Prepared, Spools, Tool, ToolContext, ToolEffect
 from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.patience import Fenced, patiently, record_patiently
@@ -95,18 +95,27 @@ class Batch:
         result: ToolResult | None = None
         try:
             result = await self._call(tool, prepared, context)
-            await self._finish(item.id, result)
+            if result is not None:
+                await self._finish(item.id, result)
         except anyio.get_cancelled_exc_class():
-            if prepared.effect is not ToolEffect.READ:
+            if prepared.effect is not ToolEffect.READ and not self._goes_on(prepared, item):
                 # What has happened is written down, but not for ever: recovery can still say `unknown`.
                 with anyio.move_on_after(LAST_WORDS_S, shield=True):
                     await self._finish(item.id, result or self._interrupted(item))
             raise
 
-    async def _call(self, tool: Tool, prepared: Prepared, context: ToolContext) -> ToolResult:
+    async def _call(self, tool: Tool, prepared: Prepared, context: ToolContext) -> ToolResult | None:
+        """None: its work goes on by itself, and the next daemon waits for it."""
+        if isinstance(tool, Delegates):
+            return await self._services.subagents.run(context.item_id, tool.wanted(prepared.input))
         result = await guard.run(tool, prepared, context)
         past_windows = prepared.effect is ToolEffect.SHELL or prepared.apart
         return self._with_unsaved(result, context) if past_windows else result
+
+    def _goes_on(self, prepared: Prepared, item: Item) -> bool:
+        """A subagent outlives the daemon: unless the person stops the run, its call has no result before its end."""
+        stopped = self._actor.state.runs[item.run_id].interrupt is not None
+        return prepared.effect is ToolEffect.DELEGATE and not stopped
 
     def _with_unsaved(self, result: ToolResult, context: ToolContext) -> ToolResult:
         """A command or a search sees the disk, not what a window holds: the model has to know where they differ."""

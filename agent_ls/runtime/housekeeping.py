@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from anyio import to_thread
 
-from agent_ls.core.errors import Refusal
+from agent_ls.core import delegation
+from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.items import Call
 from agent_ls.core.projection import ConversationState
 from agent_ls.ports.blobs import Sweeps
@@ -82,6 +83,10 @@ class Housekeeper:
         spooled = [] if state is None else self._spooled(state)
         if state is not None and not isinstance(actor, Refusal) and state.active is None:
             await self._registry.shells.stop_those_of(actor, DELETED)
+            for child in delegation.children(state):
+                gone = await self.delete(f"{command_id} {child}", child)
+                if isinstance(gone, Refusal) and gone.code is not Code.NOT_FOUND:
+                    return gone
         done = await self._registry.delete(command_id, conversation_id)
         if not isinstance(done, Refusal):
             await self._drop_cards(numbers)

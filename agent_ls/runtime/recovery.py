@@ -9,7 +9,7 @@ from functools import partial
 
 from agent_ls.core import recovery
 from agent_ls.core.items import Item, ResultStatus, ToolResult
-from agent_ls.ports.tools import Replay, Spools
+from agent_ls.ports.tools import Delegates, Replay, Spools
 from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.patience import patiently, record_patiently
@@ -32,7 +32,12 @@ async def _settle(actor: Actor, item: Item, services: Services) -> None:
     result: ToolResult | None = ToolResult(
         status=ResultStatus.UNKNOWN, output="The daemon ended while this ran; whether it finished is not known."
     )
-    if tool is not None:
+    stop = actor.state.runs[item.run_id].interrupt
+    hander: object = tool
+    if stop is not None and isinstance(hander, Delegates):
+        await services.subagents.stop(item.id, stop)
+        result = ToolResult(status=ResultStatus.INTERRUPTED, output="The person stopped the run.")
+    elif tool is not None:
         if tool.replay is Replay.SAFE:
             result = None
         else:

@@ -21,7 +21,7 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.core.prompt import system_prompt
 from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, ModelRequest, TextFrame
 from agent_ls.ports.tools import Prepared
-from agent_ls.runtime import offers
+from agent_ls.runtime import equipment
 from agent_ls.runtime.actor import Actor, Decide
 from agent_ls.runtime.early import EarlyReads
 from agent_ls.runtime.patience import patiently, record_patiently
@@ -166,10 +166,10 @@ class Ring:
         return ModelRequest(
             model=conversation.model,
             system=system_prompt(
-                root=state.root, platform=self._services.platform, date=date, more=offers.instructions(conversation)
+                root=state.root, platform=self._services.platform, date=date, more=equipment.instructions(conversation)
             ),
             messages=await patiently(inflate, self._services.clock),
-            tools=offers.specs(conversation, self._services),
+            tools=await equipment.specs(conversation, self._services),
             step_id=attempt.step_id,
             cache_key=conversation.id,
         )

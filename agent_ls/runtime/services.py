@@ -3,20 +3,58 @@
 Owns nothing; every room of the runtime reads from it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from agent_ls.core.agents import Agent
 from agent_ls.core.conversation import Conversation
+from agent_ls.core.delegation import Wanted
+from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.rules import Rule
+from agent_ls.core.run import Interrupt
 from agent_ls.ports.host import Clock
 from agent_ls.ports.ledger import Ledger
 from agent_ls.ports.provider import Failure, Model
 from agent_ls.ports.shells import NoShells, Shells
-from agent_ls.ports.tools import Toolbox
+from agent_ls.ports.tools import Invalid, Toolbox
 from agent_ls.runtime.drain import Drain
 from agent_ls.runtime.feed import Feed
 from agent_ls.runtime.lock_table import LockTable
 from agent_ls.runtime.supervisor import Supervisor
+
+
+class Subagents(Protocol):
+    """Who does the work that a call hands over (runtime.children)."""
+
+    async def run(self, item_id: str, wanted: Wanted | Invalid) -> ToolResult | None:
+        """The result; None while it goes on and this daemon ends."""
+        ...
+
+    async def stop(self, item_id: str, stop: Interrupt) -> None:
+        """Stops what the call has handed over, and waits for its end."""
+        ...
+
+    def leave_line(self, item_id: str) -> bool:
+        """Stops one that waits for its turn; False where none does."""
+        ...
+
+
+class NoSubagents:
+    """Where none can be started."""
+
+    async def run(self, item_id: str, wanted: Wanted | Invalid) -> ToolResult | None:
+        return ToolResult(status=ResultStatus.ERROR, output="Subagents cannot be started here; do it yourself.")
+
+    async def stop(self, item_id: str, stop: Interrupt) -> None:
+        return
+
+    def leave_line(self, item_id: str) -> bool:
+        return False
+
+
+async def _no_agents(conversation: Conversation) -> Mapping[str, Agent]:
+    return {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +69,8 @@ class Services:
 
     `rules` are all that hold for a conversation, `protected` absolute paths that no tool may write, `spool` a folder
     for output that must survive a crash. `unsaved` names, for a shell in a folder, edits of the agent that a window
-    holds and has not saved: the shell does not see them. `limits` and `may_auto` change when the configuration is read
+    holds and has not saved: the shell does not see them. `agents` are those that a subagent of a conversation can be,
+    by name. `limits` and `may_auto` change when the configuration is read
     again, nothing else does. `host` names this machine where several share a ledger.
     """
 
@@ -55,3 +94,5 @@ class Services:
     unsaved: Callable[[str], Sequence[str]] = lambda root: ()
     drain: Drain = field(default_factory=Drain)
     shells: Shells = field(default_factory=NoShells)
+    agents: Callable[[Conversation], Awaitable[Mapping[str, Agent]]] = _no_agents
+    subagents: Subagents = field(default_factory=NoSubagents)

@@ -25,7 +25,7 @@ from agent_ls.core.request import Option
 from agent_ls.core.rules import Rule
 from agent_ls.core.step import Triage, TriageVerdict
 from agent_ls.ports.tools import Invalid, Prepared, Tool
-from agent_ls.runtime import guard
+from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.payloads import shorten_call, shrink_call
@@ -62,7 +62,8 @@ class Triager:
         return [replace(e, number=next(numbers)) if e.verdict is TriageVerdict.ASK else e for e in found]
 
     async def _one(self, attempt: Attempt, index: int, *, part: CallPart, cut: bool, rules: Sequence[Rule]) -> Triage:
-        tool = self._services.toolbox.get(part.name)
+        conversation = self._actor.state.conversation
+        tool = equipment.find(conversation, part.name, self._services)
         arguments = parse_arguments(part.arguments)
         call = Call(
             call_id="",
@@ -115,7 +116,7 @@ class Triager:
         return Triage(part=index, kind=kind, call=shorten_call(call), verdict=TriageVerdict.INVALID, text=text)
 
     def _unknown(self, name: str) -> str:
-        offered = ", ".join(sorted(self._services.toolbox.tools))
+        offered = ", ".join(equipment.names(self._actor.state.conversation, self._services))
         return f"There is no tool `{name[:80]}`. The tools are: {offered}."
 
 

@@ -21,6 +21,7 @@ from agent_ls.core.items import (
     Plan,
     Question,
     Reasoning,
+    Subagent,
     TodoList,
     UserMessage,
 )
@@ -65,7 +66,7 @@ def _speaker(item: Item, conversation: Conversation) -> str:
     match item.payload:
         case UserMessage():
             return YOU
-        case AssistantMessage() | Reasoning() | Call() | Plan() | TodoList():
+        case AssistantMessage() | Reasoning() | Call() | Plan() | TodoList() | Subagent():
             return _line(conversation.model) or "Agent"
         case _:
             return ""
@@ -107,6 +108,8 @@ def _item(item: Item) -> str:
             return f"> **Question**\n{said}" + ("" if answers else "\n> (no answer)")
         case Plan(markdown=text, state=state):
             return f"> **Plan** ({_line(state)})\n\n{text}"
+        case Subagent(task=task, status=status, conversation_id=known):
+            return f"*Subagent: {_line(task)} ({_line(status)}, conversation {known})*"
         case TodoList(steps=steps):
             return "\n".join(f"- [{_tick(step)}] {_line(str(step.get('text', '')))}" for step in steps)
 

@@ -33,6 +33,7 @@ from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import AnyEntity, Event
+from agent_ls.core.ids import SUBAGENT
 from agent_ls.core.items import Item
 from agent_ls.core.request import Request
 from agent_ls.ports.ledger import Commit, Committed, LedgerStatus, ListQuery, Page, Receipt, Snapshot, Summary
@@ -320,6 +321,7 @@ def _matches(conversation: Conversation, query: ListQuery) -> bool:
     text = (query.query or "").casefold()
     return (
         conversation.archived is query.archived
+        and not conversation.id.startswith(SUBAGENT)
         and _in_workspace(conversation, query.workspace)
         and text in conversation.title.casefold()
     )

@@ -21,6 +21,7 @@ from agent_ls.adapters.ledger.plan import receipt_of
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect, EffectClass, EffectType
 from agent_ls.core.events import AnyEntity, Event, EventKind
+from agent_ls.core.ids import SUBAGENT
 from agent_ls.core.items import Item
 from agent_ls.core.request import Request
 from agent_ls.ports.ledger import ListQuery, Page, Receipt, Snapshot, Summary
@@ -76,8 +77,8 @@ def find(db: Connection, entity_id: str) -> AnyEntity | None:
 
 def conversations(db: Connection, query: ListQuery) -> tuple[Sequence[Summary], str | None]:
     limit = max(1, query.limit)
-    where = ["archived = ?"]
-    parameters: list[object] = [query.archived]
+    where = ["archived = ?", "substr(conversation_id, 1, length(?)) <> ?"]
+    parameters: list[object] = [query.archived, SUBAGENT, SUBAGENT]
     if query.workspace is not None:
         where.append("workspace = ?")
         parameters.append(query.workspace)

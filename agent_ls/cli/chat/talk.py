@@ -212,8 +212,20 @@ class Talk:
                 self.phase = str(params.get("phase") or "")
                 self.transcript.stream(params)
             case "agent/request/changed":
-                ours = self.link.conversation_id
-                self.elsewhere = sum(request["conversationId"] != ours for request in params.get("requests", []))
+                self._asked_beneath(params.get("requests", []))
+
+    def _asked_beneath(self, requests: list[Json]) -> None:
+        """What subagents of this conversation ask is asked here; the rest waits elsewhere."""
+        ours = self.link.conversation_id
+        beneath = {r["id"]: r for r in requests if ours in (r.get("origin") or {}).get("conversationIds", [])}
+        for request in beneath.values():
+            if request["id"] not in self._answered:
+                self.asking.put(request)
+        for known in list(self.asking.waiting.values()):
+            if known["conversationId"] != ours and known["id"] not in beneath:
+                self.asking.put({**known, "status": "resolved"})
+        self._answered -= {known for known in self._answered if known.startswith("sub_") and known not in beneath}
+        self.elsewhere = sum(r["conversationId"] != ours and r["id"] not in beneath for r in requests)
 
     def _event(self, kind: str, entity: Json) -> None:
         match kind:

@@ -10,7 +10,6 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import Event
 from agent_ls.core.ids import conversation_id as id_from
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.request import Request
 from agent_ls.core.run import Run, RunStatus
 from agent_ls.core.uris import path_of
 from agent_ls.editor.bound import Answer
@@ -103,7 +102,7 @@ async def _attached(desk: Desk, window: Window, params: models.Attach) -> Answer
     answer: dict[str, Any] = {
         "conversation": _view(head),
         "items": items,
-        "requests": [to_wire(entity) for entity in head.entities if isinstance(entity, Request)],
+        "requests": [to_wire(request) for request in await desk.reading.requests(None, known)],
         "queue": [to_wire(run) for run in _queue(head)],
         "locks": locks_of(desk, known),
         "shells": shells_of(desk, known),

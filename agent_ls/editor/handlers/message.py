@@ -12,6 +12,7 @@ from agent_ls.editor.attachments import Attachments
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.fingerprint import order
+from agent_ls.editor.handlers.subagent import stop_subagent
 from agent_ls.editor.orders import Stop
 from agent_ls.editor.window import Window
 from agent_ls.runtime.payloads import shrink_blocks, shrink_context
@@ -47,6 +48,8 @@ async def update_queue(desk: Desk, window: Window, params: models.UpdateQueue) -
 
 async def stop(desk: Desk, window: Window, params: models.InterruptRun) -> Answer:
     """Ack means noted; the end of the run comes as events."""
+    if params.item_id is not None and (stopped := await stop_subagent(desk, window, params)):
+        return stopped
     if params.item_id is not None:
         return Refusal(
             Code.UNSUPPORTED, "Stopping a single call is not built yet.", "Leave out `itemId` to stop the run."

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from agent_ls.core import delegation
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.items import Usage
 from agent_ls.editor.bound import Answer
@@ -31,9 +32,8 @@ async def context_status(desk: Desk, window: Window, params: models.OfConversati
     state = await desk.registry.state(params.conversation_id)
     if isinstance(state, Refusal):
         return state
-    total, last = Usage(), Usage()
+    total, last = delegation.usage(state), Usage()
     for attempt in state.attempts.values():
-        total = total.plus(attempt.usage)
         last = attempt.last_usage or last
     shown: dict[str, Any] = {
         "usedTokens": last.input_tokens + last.output_tokens,

@@ -218,7 +218,7 @@ class Board:
         """The one window of a card without a line of its own; it stays that as long as it can."""
         holder = self._holders.get(card.request.id)
         if holder is None:
-            sender = self._documents.sender(card.request.conversation_id)
+            sender = self._documents.sender(card.request.root_id)
             fit = [seat for seat in self._seats.values() if seat.focus and seat.window.sees(card.workspace)]
             if fit:
                 holder = max(fit, key=lambda seat: (seat.window is sender, seat.used))

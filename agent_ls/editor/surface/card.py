@@ -27,6 +27,8 @@ def page(request: Request, conversation: Conversation | None, *, markdown: bool)
     for option in request.options:
         if option.rule:
             made.say(f"“{one_line(option.label)}” keeps the rule ", made.exact(option.rule))
+    if request.origin is not None:
+        made.say("Asked by the subagent for ", made.exact(request.origin.task))
     if conversation is not None:
         made.say(
             "Asked in the conversation ", made.exact(conversation.title or conversation.id),

@@ -21,6 +21,7 @@ from agent_ls.adapters.ledger.postgres.links import Connection
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect, EffectClass, EffectType
 from agent_ls.core.events import AnyEntity, Event, EventKind
+from agent_ls.core.ids import SUBAGENT
 from agent_ls.core.items import Item
 from agent_ls.core.request import Request
 from agent_ls.ports.ledger import ListQuery, Page, Receipt, Snapshot, Summary
@@ -55,8 +56,8 @@ async def find(db: Connection, entity_id: str) -> AnyEntity | None:
 
 async def conversations(db: Connection, query: ListQuery) -> tuple[Sequence[Summary], str | None]:
     limit = max(1, query.limit)
-    where = ["archived = $1"]
-    parameters: list[object] = [query.archived]
+    where = ["archived = $1", "NOT starts_with(conversation_id, $2)"]
+    parameters: list[object] = [query.archived, SUBAGENT]
     if query.workspace is not None:
         parameters.append(query.workspace)
         where.append(f"workspace = ${len(parameters)}")

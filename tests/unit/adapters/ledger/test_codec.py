@@ -27,6 +27,7 @@ from agent_ls.core.items import (
     Question,
     Reasoning,
     ResultStatus,
+    Subagent,
     TodoList,
     ToolResult,
     Usage,
@@ -73,6 +74,9 @@ PAYLOAD_OF: dict[ItemKind, Payload] = {
     ItemKind.INTERRUPT: Interruption(by="ada", from_="vscode"),
     ItemKind.QUESTION: Question(questions=({"text": "which?"},), answers={"0": "that"}),
     ItemKind.PLAN: Plan(markdown="# A", state="proposed", call_id="call_1"),
+    ItemKind.SUBAGENT: Subagent(
+        conversation_id="sub_1", task="look", status="waiting", requests=(3,), steps=({"text": "a"},), usage=Usage()
+    ),
     ItemKind.TODO_LIST: TodoList(steps=({"text": "a", "status": "open"},)),
 }
 CONVERSATION = Conversation(
