@@ -165,6 +165,13 @@ GUARANTEES: Final = (
         ),
     ),
     Guarantee(
+        "Damaged text in the ledger is said wherever it is read, with what to do, and keeps nobody from the rest.",
+        (
+            "tests/contract/ledger/test_ledger_damaged.py::test_every_read_says_so_and_lists_show_the_rest",
+            "tests/contract/ledger/test_ledger_damaged.py::test_the_answer_to_a_command_that_is_damaged_is_not_made_up",
+        ),
+    ),
+    Guarantee(
         "A migration may be killed anywhere; a ledger of a newer version is left alone.",
         (
             "tests/contract/ledger/test_ledger_migration_crash.py::"

@@ -75,6 +75,10 @@ RETRYABLE: Final = frozenset(
 )
 
 
+DAMAGED: Final = "damaged"
+"""In the data of a refusal: what is kept cannot be read, now or later."""
+
+
 @dataclass(frozen=True)
 class Refusal:
     """A command that was not taken: `message` says why, `hint` what to do next, `data` what else is known."""
@@ -86,7 +90,7 @@ class Refusal:
 
     @property
     def retryable(self) -> bool:
-        return self.code in RETRYABLE
+        return self.code in RETRYABLE and not self.data.get(DAMAGED)
 
     def as_data(self) -> dict[str, Any]:
         """The `data` member of the JSON-RPC error."""

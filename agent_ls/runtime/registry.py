@@ -14,7 +14,7 @@ import anyio
 
 from agent_ls.core.conversation import Conversation, Mode, auto_refused
 from agent_ls.core.draft import Decision, Draft
-from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.errors import DAMAGED, Code, Refusal
 from agent_ls.core.events import ConversationFact
 from agent_ls.core.projection import ConversationState
 from agent_ls.ports.ledger import LedgerError, Snapshot
@@ -115,6 +115,10 @@ class Registry:
             try:
                 actor = await self.actor(conversation_id)
             except LedgerError as error:
+                if DAMAGED in error.refusal.data:
+                    log.error("%s cannot be taken over: %s", conversation_id, error.refusal.message)
+                    self._is_taken_over(conversation_id)
+                    return
                 log.warning("%s cannot be taken over yet: %s", conversation_id, error.refusal.code)
                 await self.services.clock.sleep(wait)
                 wait = min(2 * wait, LONGEST_WAIT_S)

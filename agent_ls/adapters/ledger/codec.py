@@ -6,18 +6,24 @@ kept.
 """
 
 import json
-from typing import Any
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from agent_ls.adapters.ledger import upcast
-from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.errors import DAMAGED, Code, Refusal
 from agent_ls.core.events import ENTITIES, AnyEntity, Event, EventKind, kind_of
 from agent_ls.core.items import PAYLOADS, Item, ItemKind, ItemStatus, Notice
 from agent_ls.ports.ledger import LedgerError
 
 UNREADABLE = "unreadable"
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 class Unreadable(LedgerError):
@@ -28,6 +34,23 @@ class Unreadable(LedgerError):
         super().__init__(Refusal(Code.SCHEMA_TOO_NEW, message))
 
 
+class Damaged(Unreadable):
+    """Stored bytes that no version has written like this."""
+
+    def __init__(self, kind: str) -> None:
+        LedgerError.__init__(self, damaged(kind))
+
+
+def damaged(what: str) -> Refusal:
+    return Refusal(
+        Code.LEDGER_UNAVAILABLE,
+        f"A stored {what} is damaged: its text cannot be read.",
+        "Stop the daemon and put a backup of the ledger in its place. Everything else in it can still be used; "
+        "`agent-ls export ID` saves what can be read.",
+        {DAMAGED: True},
+    )
+
+
 def encode(entity: AnyEntity) -> bytes:
     encoded = _dump(_adapter(type(entity)), entity)
     version = upcast.current(kind_of(entity))
@@ -36,16 +59,29 @@ def encode(entity: AnyEntity) -> bytes:
 
 def decode(kind: EventKind | str, data: bytes | str) -> AnyEntity:
     """The entity; an item that this version does not know becomes a notice in its place."""
+    raw = _object(str(kind), data)
     try:
-        raw = from_json(data)
-        if kind == EventKind.ITEM and isinstance(raw, dict):
+        if kind == EventKind.ITEM:
             return _item(raw)
-        if isinstance(raw, dict):
-            raw, _ = upcast.upcast(EventKind(kind), raw)
+        raw, _ = upcast.upcast(EventKind(kind), raw)
         entity: AnyEntity = _adapter(ENTITIES[EventKind(kind)]).validate_python(raw)
     except ValueError as error:
         raise Unreadable(str(kind)) from error
     return entity
+
+
+def readable(reads: Iterable[Callable[[], T | None]]) -> list[T]:
+    """What can be read of many: one that is damaged keeps nobody from the others."""
+    found = []
+    for read in reads:
+        try:
+            made = read()
+        except Damaged as error:
+            log.error("%s", error.refusal.message)
+            continue
+        if made is not None:
+            found.append(made)
+    return found
 
 
 def event_json(event: Event) -> bytes:
@@ -77,18 +113,30 @@ def encode_result(result: dict[str, Any]) -> str:
     return _json(result).decode()
 
 
-def decode_result(data: str) -> dict[str, Any]:
-    made: dict[str, Any] = from_json(data)
-    return made
+def decode_result(data: str | bytes) -> dict[str, Any]:
+    return _object("answer", data)
 
 
 def encode_refusal(refusal: Refusal) -> str:
     return _dump(_adapter(Refusal), refusal).decode()
 
 
-def decode_refusal(data: str) -> Refusal:
-    made: Refusal = _adapter(Refusal).validate_json(data)
+def decode_refusal(data: str | bytes) -> Refusal:
+    try:
+        made: Refusal = _adapter(Refusal).validate_json(data)
+    except ValueError as error:
+        raise Damaged("answer") from error
     return made
+
+
+def _object(what: str, data: bytes | str) -> dict[str, Any]:
+    try:
+        raw = from_json(data)
+    except ValueError as error:
+        raise Damaged(what) from error
+    if not isinstance(raw, dict):
+        raise Damaged(what)
+    return raw
 
 
 def _adapter(shape: type) -> TypeAdapter[Any]:

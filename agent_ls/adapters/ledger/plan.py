@@ -100,7 +100,7 @@ def receipt_row(receipt: Receipt) -> tuple[str, str, str, str]:
     return receipt.command_id, receipt.conversation_id, status, result
 
 
-def receipt_of(command_id: str, conversation_id: str, status: str, *, result: str) -> Receipt:
+def receipt_of(command_id: str, conversation_id: str, status: str, *, result: str | bytes) -> Receipt:
     if status == "rejected":
         return Receipt(command_id, conversation_id, refusal=codec.decode_refusal(result))
     return Receipt(command_id, conversation_id, result=codec.decode_result(result))

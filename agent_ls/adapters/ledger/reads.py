@@ -5,6 +5,7 @@ Owns the queries and what they cost: what is asked for, not what there is. Does 
 
 import sqlite3
 from collections.abc import Sequence
+from functools import partial
 
 from agent_ls.adapters.ledger import codec
 from agent_ls.adapters.ledger.places import (
@@ -51,7 +52,8 @@ def head(db: Connection, conversation_id: str) -> Snapshot | None:
 
 def events(db: Connection, conversation_id: str, *, after: int, limit: int) -> Sequence[Event]:
     rows = db.execute(
-        "SELECT seq, at, kind, fact, entity FROM event WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+        "SELECT seq, at, kind, fact, CAST(entity AS BLOB) FROM event WHERE conversation_id = ? AND seq > ?"
+        " ORDER BY seq LIMIT ?",
         (conversation_id, after, max(0, limit)),
     )
     return [_event(conversation_id, row) for row in rows]
@@ -60,7 +62,7 @@ def events(db: Connection, conversation_id: str, *, after: int, limit: int) -> S
 def page(db: Connection, conversation_id: str, *, before: str | None, limit: int) -> Page:
     limit = max(1, limit)
     rows = db.execute(
-        "SELECT current.ord, event.entity FROM current JOIN event ON event.id = current.event"
+        "SELECT current.ord, CAST(event.entity AS BLOB) FROM current JOIN event ON event.id = current.event"
         " WHERE current.conversation_id = ? AND current.kind = 'item' AND current.ord < ?"
         " ORDER BY current.ord DESC LIMIT ?",
         (conversation_id, _NO_END if before is None else read_page_cursor(before), limit + 1),
@@ -94,7 +96,7 @@ def conversations(db: Connection, query: ListQuery) -> tuple[Sequence[Summary], 
         (*parameters, limit + 1),
     ).fetchall()
     shown = rows[:limit]
-    found = [made for conversation_id, _ in shown if (made := summary(db, conversation_id))]
+    found = codec.readable((partial(summary, db, conversation_id) for conversation_id, _ in shown))
     return found, list_cursor(shown[-1][1], shown[-1][0]) if len(rows) > limit else None
 
 
@@ -111,7 +113,7 @@ def summary(db: Connection, conversation_id: str) -> Summary | None:
     )
     conversation = codec.decode(EventKind.CONVERSATION, entity)
     assert isinstance(conversation, Conversation)
-    return make_summary(conversation, seq, text, states=states)
+    return make_summary(conversation, seq, text.decode(errors="replace"), states=states)
 
 
 def requests(db: Connection, workspace: str | None, conversation_id: str | None) -> Sequence[Request]:
@@ -123,7 +125,7 @@ def requests(db: Connection, workspace: str | None, conversation_id: str | None)
         " ORDER BY current.ord, current.entity_id",
         {"workspace": workspace, "conversation": conversation_id},
     )
-    return [_request(entity) for _, entity in rows]
+    return codec.readable(partial(_request, entity) for _, entity in rows)
 
 
 def request_by_number(db: Connection, number: int) -> Request | None:
@@ -133,7 +135,7 @@ def request_by_number(db: Connection, number: int) -> Request | None:
 
 def receipt(db: Connection, command_id: str) -> Receipt | None:
     row = db.execute(
-        "SELECT conversation_id, status, result FROM receipt WHERE command_id = ?", (command_id,)
+        "SELECT conversation_id, status, CAST(result AS BLOB) FROM receipt WHERE command_id = ?", (command_id,)
     ).fetchone()
     if row is None:
         return None
@@ -172,21 +174,21 @@ def _seq(db: Connection, conversation_id: str) -> int | None:
     return int(row[0]) if row else None
 
 
-def _event(conversation_id: str, row: tuple[int, str, str, str, str]) -> Event:
+def _event(conversation_id: str, row: tuple[int, str, str, str, bytes]) -> Event:
     seq, at, kind, fact, entity = row
     decoded = codec.decode(kind, entity)
     event = Event(conversation_id, seq, at, EventKind(kind), fact, decoded)
-    codec.keep_stored(event, entity.encode())
+    codec.keep_stored(event, entity)
     return event
 
 
-def _item(entity: str) -> Item:
+def _item(entity: bytes) -> Item:
     item = codec.decode(EventKind.ITEM, entity)
     assert isinstance(item, Item)
     return item
 
 
-def _request(entity: str) -> Request:
+def _request(entity: bytes) -> Request:
     request = codec.decode(EventKind.REQUEST, entity)
     assert isinstance(request, Request)
     return request
@@ -194,8 +196,10 @@ def _request(entity: str) -> Request:
 
 _NO_END = (1 << 63) - 1
 
-_NEWEST = "SELECT current.kind, event.entity FROM current JOIN event ON event.id = current.event"
+# As bytes: whether they are text is found out where it can be said what they were.
+_NEWEST = "SELECT current.kind, CAST(event.entity AS BLOB) FROM current JOIN event ON event.id = current.event"
 
-_SUMMARY = """SELECT seq, text,
-    (SELECT event.entity FROM current JOIN event ON event.id = current.event WHERE current.entity_id = :id)
+_SUMMARY = """SELECT seq, CAST(text AS BLOB),
+    (SELECT CAST(event.entity AS BLOB) FROM current JOIN event ON event.id = current.event
+        WHERE current.entity_id = :id)
     FROM conversation WHERE conversation_id = :id"""

@@ -8,6 +8,7 @@ import os
 import sqlite3
 from pathlib import Path
 
+from agent_ls.adapters.ledger.codec import damaged
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.ports.ledger import LedgerError
 
@@ -61,6 +62,9 @@ def free_bytes(path: Path) -> int:
 
 
 def _unavailable(error: BaseException, path: Path) -> Refusal:
+    if str(error).startswith("Could not decode to UTF-8"):
+        # Its words quote what is stored.
+        return damaged("value")
     match _code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             message = "Another program keeps the ledger locked."

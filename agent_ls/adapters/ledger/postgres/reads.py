@@ -5,6 +5,7 @@ Owns the queries. Does not own connections. A conversation without events is one
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from agent_ls.adapters.ledger import codec
@@ -74,7 +75,7 @@ async def conversations(db: Connection, query: ListQuery) -> tuple[Sequence[Summ
     rows = await db.fetch(_LIST.format(wanted=wanted), *parameters)
     shown = rows[:limit]
     cursor = list_cursor(shown[-1]["updated"], shown[-1]["conversation_id"]) if len(rows) > limit else None
-    return [_summary(row) for row in shown], cursor
+    return codec.readable(partial(_summary, row) for row in shown), cursor
 
 
 async def summary(db: Connection, conversation_id: str) -> Summary | None:
@@ -97,7 +98,7 @@ async def requests(db: Connection, workspace: str | None, conversation_id: str |
             f" WHERE c.workspace = ${len(parameters)})"
         )
     rows = await db.fetch(f"{_NEWEST} WHERE {' AND '.join(where)} ORDER BY p.ord, p.entity_id", *parameters)
-    return [_request(entity) for _, entity in rows]
+    return codec.readable(partial(_request, entity) for _, entity in rows)
 
 
 async def request_by_number(db: Connection, number: int) -> Request | None:
@@ -128,7 +129,7 @@ async def blob(db: Connection, digest: str) -> bytes | None:
 
 async def partials(db: Connection, conversation_id: str) -> dict[str, str]:
     rows = await db.fetch("SELECT item_id, text FROM partial WHERE conversation_id = $1", conversation_id)
-    return {item_id: text.decode() for item_id, text in rows}
+    return {item_id: text.decode(errors="replace") for item_id, text in rows}
 
 
 async def counts(db: Connection) -> dict[str, int]:
@@ -153,7 +154,7 @@ def _event(conversation_id: str, row: Any) -> Event:
 def _summary(row: Any) -> Summary:
     conversation = codec.decode(EventKind.CONVERSATION, row["entity"])
     assert isinstance(conversation, Conversation)
-    return make_summary(conversation, row["seq"], row["text"].decode(), states=Counter(row["states"]))
+    return make_summary(conversation, row["seq"], row["text"].decode(errors="replace"), states=Counter(row["states"]))
 
 
 def _item(entity: bytes) -> Item:

@@ -179,12 +179,24 @@ def test_an_item_of_a_newer_version_is_a_notice_in_its_place(change: dict[str, A
     assert shown.payload.code == codec.UNREADABLE
 
 
-@pytest.mark.parametrize("data", [b'{"id": "r1"}', b"", b"[]", b"not json"])
-def test_anything_else_that_cannot_be_read_is_a_typed_error(data: bytes) -> None:
-    for kind in (EventKind.RUN, EventKind.ITEM, "transfer"):
+def test_anything_else_that_this_version_does_not_know_is_a_typed_error() -> None:
+    for kind in (EventKind.RUN, EventKind.ITEM, "hologram"):
         with pytest.raises(codec.Unreadable) as refused:
-            codec.decode(kind, data)
+            codec.decode(kind, b'{"id": "r1"}')
         assert refused.value.refusal.code is Code.SCHEMA_TOO_NEW
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"not json", b'{"id": "r\xff1"}', b"\xff\xfe", b'{"id": "r1'])
+def test_what_no_version_has_written_is_damaged_and_no_newer_agent_ls_is_asked_for(data: bytes) -> None:
+    for kind in (EventKind.RUN, EventKind.ITEM, "hologram"):
+        with pytest.raises(codec.Damaged) as refused:
+            codec.decode(kind, data)
+        told = refused.value.refusal
+        assert (told.code, told.retryable, told.data) == (Code.LEDGER_UNAVAILABLE, False, {"damaged": True})
+        assert "backup" in told.hint
+    for decode in (codec.decode_result, codec.decode_refusal):
+        with pytest.raises(codec.Damaged):
+            decode(data)
 
 
 def test_half_a_surrogate_pair_is_replaced_not_refused() -> None:
