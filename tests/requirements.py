@@ -182,6 +182,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "as they were shown, whatever else changed in the file; a preview holds all of it.",
         ("tests/protocol/test_edit_then_allow.py",),
     ),
+    "editor.interleavings": Requirement(
+        "In 200 random interleavings of a typing person, another program and the agent on one file, no byte of any "
+        "side is lost without an error that says so.",
+        ("tests/protocol/test_interleavings.py",),
+    ),
     "review.changes": Requirement(
         "The agent's edits are listed hunk by hunk, kept or taken back one by one, to the byte and only where its own "
         "lines are as it wrote them; through the window that has the file open; decided once, for every window.",

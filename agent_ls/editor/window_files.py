@@ -183,6 +183,12 @@ class WindowFiles:
             said = f" ({why})" if why else ""
             note = f"It is changed in {client} and not saved there{said}; the file on disk is as it was."
             return Replaced(digest=planned, note=note)
+        if why is not None and fingerprint(str(copy.text)) != now.print:
+            # It was not the window that wrote there: what the agent is told as saved would be in no file.
+            note = (
+                f"It is changed in {client} and not saved there ({why}); something else has changed the file on disk."
+            )
+            return Replaced(digest=planned, note=note)
         copy.by_agent = False
         return _reformatted(path, data, now, client=client)
 

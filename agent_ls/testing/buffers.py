@@ -160,6 +160,8 @@ class Buffers:
                 return Answer({"result": {"saved": True}})
         changes: list[tuple[str, Json]] = []
         formatted = self.formatter(buffer.text)
+        if self.save_manner is Manner.REFUSES:
+            return Answer({"result": {"saved": False}})
         if formatted != buffer.text:
             changes.append(("textDocument/didChange", self._change(buffer, 0, len(buffer.text), text=formatted)))
         return Answer({"result": {"saved": True}}, [*changes, ("textDocument/didSave", self.save(buffer.path))])

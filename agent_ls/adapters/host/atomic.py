@@ -237,8 +237,8 @@ def _write_all(handle: int, data: bytes) -> None:
 
 def _read_back(target: _Target, data: bytes) -> None:
     if _digest(target, target.name) != sha256(data):
-        message = f"{target.path} was written, but something else changed it at once; read it again"
-        raise Trouble(Refused(Reason.STALE, message))
+        message = f"{target.path} was written, but something else changed it at once; read it to see what it holds"
+        raise Trouble(Refused(Reason.UNKNOWN, message))
 
 
 def _digest(target: _Target, name: str) -> str:

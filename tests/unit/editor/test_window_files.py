@@ -223,6 +223,28 @@ async def test_a_save_that_did_not_happen_is_not_told_as_one(desk: OpenDesk, man
     assert (path.read_text(), desk.files.unsaved(str(desk.root))) == (TEXT, ("not saved in vim: a.py",))
 
 
+async def test_a_save_that_was_refused_since_the_disk_changed_is_not_taken_for_a_formatters(desk: OpenDesk) -> None:
+    path = desk.file("a.py", TEXT.encode())
+    window = desk.window()
+    await desk.open(window, path)
+
+    def meanwhile(text: str) -> str:
+        path.write_text("theirs\n")
+        return text
+
+    window.buffers.formatter = meanwhile
+    window.buffers.save_manner = Manner.REFUSES
+    done = await desk.edit(path, "old = 1", "new = 2")
+    assert isinstance(done, Replaced)
+    assert done.note == (
+        "It is changed in vim and not saved there (It would not save.); something else has changed the file on disk."
+    )
+    assert path.read_text() == "theirs\n"
+    refused = await desk.edit(path, "new = 2", "x")
+    assert isinstance(refused, Refused)
+    assert "stale_document" in refused.message
+
+
 async def test_what_a_formatter_changed_on_saving_is_shown_and_counts_as_seen(desk: OpenDesk) -> None:
     path = desk.file("a.py", TEXT.encode())
     window = desk.window()
