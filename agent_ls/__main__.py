@@ -4,6 +4,7 @@ Owns which room answers, and imports that room only: `connect` is in every edito
 instant. Does not own what a verb does.
 """
 
+import gc
 import os
 import sys
 
@@ -25,6 +26,9 @@ def main() -> int:
 
         print(f"agent-ls {__version__}")
         return 0
+    if arguments[:1] == ["daemon"]:
+        # What is loaded at the start stays: looking for garbage in it meanwhile is an eighth of the time that it takes.
+        gc.disable()
     from agent_ls.cli.main import main as run
 
     return run(arguments)

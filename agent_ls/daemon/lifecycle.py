@@ -5,6 +5,7 @@ ending: drain -> say goodbye -> hang up -> close. Does not own what is served (c
 a successor gets its turn (handoff).
 """
 
+import gc
 import logging
 import os
 import signal
@@ -146,6 +147,8 @@ async def _serve(
             services.supervisor.start("janitor", daemon.janitor.watch)
             services.supervisor.start("housekeeping", daemon.desk.exchange.housekeeper.watch)
             ready()
+            gc.freeze()
+            gc.enable()
             await services.drain.asked.wait()
             await daemon.come_to_rest()
             log.info("daemon %d ends", os.getpid())
