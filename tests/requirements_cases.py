@@ -8,6 +8,8 @@ _DECODE = "tests/unit/adapters/models/test_chat_decode.py"
 _SSE = "tests/unit/adapters/models/test_sse.py"
 _CONTEXT = "tests/protocol/test_context.py"
 _CRASH = "tests/crash/test_kill_daemon.py"
+_SHELL = "tests/unit/adapters/tools/test_shell.py"
+_SHELLS = "tests/unit/adapters/tools/test_shell_processes.py"
 
 CASES: Final[dict[str, Requirement]] = {
     "case.B01": Requirement(
@@ -154,5 +156,42 @@ CASES: Final[dict[str, Requirement]] = {
             "tests/contract/ledger/test_ledger_file.py::test_a_newer_schema_is_left_as_it_is",
             "tests/contract/ledger/test_postgres_schema.py::test_a_newer_schema_is_left_as_it_is",
         ),
+    ),
+    "case.B46": Requirement(
+        "A time limit, a cancel and the daemon's end leave nothing of a command's processes.",
+        (
+            f"{_SHELLS}::test_a_time_limit_ends_grandchildren_that_ignore_it",
+            f"{_SHELLS}::test_a_cancelled_command_is_gone_when_the_cancelling_is_over",
+            f"{_SHELLS}::test_a_process_that_moved_to_a_session_of_its_own_is_ended_too",
+            f"{_SHELLS}::test_a_killed_daemon_leaves_enough_to_end_what_still_runs_and_tell_what_was_said",
+        ),
+    ),
+    "case.B47": Requirement(
+        "A flood of output costs bounded memory, keeps both ends and stalls nothing.",
+        (f"{_SHELLS}::test_a_flood_is_drained_in_bounded_memory_and_the_command_is_not_stalled",),
+    ),
+    "case.B48": Requirement(
+        "Output that is no text becomes text; how a command ended is said, a signal as one.",
+        (
+            f"{_SHELL}::test_bytes_that_are_no_text_become_text",
+            f"{_SHELL}::test_random_bytes_and_a_name_that_is_no_text_stay_valid",
+            f"{_SHELL}::test_ten_thousand_steps_of_a_progress_bar_are_one_line",
+            f"{_SHELL}::test_how_it_ended_is_said",
+        ),
+    ),
+    "case.B49": Requirement(
+        "What would wait for a person fails fast.", (f"{_SHELL}::test_nothing_waits_for_a_person",)
+    ),
+    "case.B50": Requirement(
+        "A folder that is gone falls back to the workspace, and says so; nothing depends on the daemon's own folder.",
+        (
+            f"{_SHELL}::test_a_deleted_folder_falls_back_to_the_workspace_and_says_so",
+            f"{_SHELL}::test_a_workspace_that_is_gone_is_said_and_another_folder_still_works",
+            "tests/protocol/test_start_race.py",
+        ),
+    ),
+    "case.B51": Requirement(
+        "No secret of the daemon in a child, in what the system shows of it, in ledger or log; environments by window.",
+        ("tests/security/test_secrets.py", "tests/unit/core/test_masking.py"),
     ),
 }

@@ -218,6 +218,7 @@ def _services(
         models=providers.resolve,
         rules=workspaces.rules,
         environment=workspaces.environment,
+        masking=lambda: workspaces.masking,
         limits=_limits(settings),
         boot_id=boot_id,
         spool=_spool(environ),

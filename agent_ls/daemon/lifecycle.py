@@ -28,6 +28,7 @@ from agent_ls.daemon.compose import Daemon, composed
 from agent_ls.daemon.handoff import GRACE_S, Line, Succession, ask_for_the_place, load_all
 from agent_ls.daemon.listener import AlreadyRunning, CannotListen, Listener, bind
 from agent_ls.daemon.peers import become_subreaper
+from agent_ls.daemon.privacy import keep_private
 from agent_ls.daemon.seal import Sealed, seal
 from agent_ls.ports.ledger import LedgerError
 from agent_ls.runtime.drain import DrainMode
@@ -98,6 +99,7 @@ def _start(
     ready: Callable[[], None] = lambda: None,
 ) -> None:
     listener.seals = seal(paths.state_dir(environ))
+    keep_private(environ, settings.secret_names())
     trouble = logs.start(environ, settings.secret_names())
     if trouble is not None:
         sys.stderr.write(f"agent-ls: {trouble}\n")

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from agent_ls import paths
 from agent_ls.config.secret import mask
+from agent_ls.core.masking import secret_values
 
 LARGEST_FILE: Final = 5 * 1024 * 1024
 OLD_FILES: Final = 3
@@ -35,7 +36,8 @@ def start(environ: Mapping[str, str] = os.environ, secret_names: Iterable[str] =
 
     Can be called again when the settings were read anew; the earlier file is closed.
     """
-    secrets = [environ[name].strip() for name in secret_names if environ.get(name, "").strip()]
+    named = [environ[name].strip() for name in secret_names if environ.get(name, "").strip()]
+    secrets = [*named, *secret_values(environ)]
     handler, trouble = _handler(environ)
     handler.setFormatter(LineFormatter(secrets))
     stop()

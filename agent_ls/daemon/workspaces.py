@@ -1,7 +1,8 @@
 """What the daemon knows of each workspace: its environment, its rules.
 
 Owns which variables a child process gets (those of the window that opened the workspace, never a provider's key) and
-which rules hold there. Files that came with a workspace may only narrow.
+which rules hold there; and which values are secrets, in those or in the daemon's own. Files that came with a workspace
+may only narrow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 from agent_ls.config.settings import Settings
 from agent_ls.config.workspace import load_workspace
 from agent_ls.core.conversation import Conversation
+from agent_ls.core.masking import Masking, holds_secret, secret_values
 from agent_ls.core.rules import Rule, Ruling, Scope
 from agent_ls.core.uris import path_of
 
@@ -19,8 +21,11 @@ class Workspaces:
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         self._settings = settings
         self._secret = settings.secret_names()
-        self._own = self._clean(environ)
+        # Nobody chose it for a workspace: what may be a secret stays out, whatever it is called.
+        self._own = {n: v for n, v in self._clean(environ).items() if not holds_secret(n, v)}
         self._environments: dict[str, dict[str, str]] = {}
+        self._values = secret_values(environ, self._secret)
+        self.masking = Masking.of(self._values)
 
     def use(self, settings: Settings) -> None:
         """Rules and names of keys as they are now; a key that gets a name is taken from what is known already."""
@@ -31,6 +36,10 @@ class Workspaces:
 
     def remember_environment(self, root: str, environment: Mapping[str, str]) -> None:
         self._environments[root.rstrip("/") or "/"] = self._clean(environment)
+        more = secret_values(environment, self._secret) - self._values
+        if more:
+            self._values |= more
+            self.masking = Masking.of(self._values)
 
     def environment(self, root: str) -> Mapping[str, str]:
         """Of the window whose folder holds this root; before any window came, the daemon's own."""

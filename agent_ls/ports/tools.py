@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from agent_ls.core.delegation import Wanted
 from agent_ls.core.items import Call, ItemKind, ToolResult
+from agent_ls.core.masking import Masking
 from agent_ls.core.messages import ToolSpec
 from agent_ls.core.unread import Unread
 
@@ -39,7 +40,8 @@ class ToolContext:
     `seen` maps canonical file URIs to the sha256 that the conversation last read or wrote, from the ledger.
     `emit` takes output in flight: what a cancelled call had put out by then is told from it. `spool` is a folder for
     output that must survive a crash. `keep` stores a large payload as a blob and gives its digest. `unread` says what a
-    search has to leave out. `shown`: a person decides on this very call, so only what it shows has to hold.
+    search has to leave out, `masking` what must not be kept of output. `shown`: a person decides on
+    this very call, so only what it shows has to hold.
     """
 
     conversation_id: str
@@ -52,6 +54,7 @@ class ToolContext:
     emit: Callable[[str], None]
     keep: Callable[[bytes], Awaitable[str]]
     unread: Callable[[], Unread] = Unread
+    masking: Masking = field(default_factory=Masking)
     shown: bool = False
 
 

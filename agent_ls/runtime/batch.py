@@ -191,6 +191,7 @@ class Batch:
         return await patiently(partial(self._services.ledger.put_blob, kept), self._services.clock)
 
     async def _finish(self, item_id: str, result: ToolResult) -> None:
+        result = self._services.masking().result(result)
         kept = await patiently(partial(shrink_result, result, self._services.ledger.put_blob), self._services.clock)
         try:
             await record_patiently(

@@ -57,4 +57,5 @@ class EarlyReads:
         prepared = self._prepared[item_id]
         tool = self._services.toolbox.tools[prepared.tool]
         result = await guard.run(tool, prepared, tool_context(self._actor.state, item_id, self._services))
+        result = self._services.masking().result(result)
         return await patiently(partial(shrink_result, result, self._services.ledger.put_blob), self._services.clock)

@@ -43,6 +43,7 @@ def tool_context(state: ConversationState, item_id: str, services: Services) -> 
         emit=partial(services.feed.output, state.conversation.id, item_id),
         keep=partial(_keep, services),
         unread=partial(_unread, state, root, services),
+        masking=services.masking(),
         shown=allowed_by not in {None, "rule"},
     )
 

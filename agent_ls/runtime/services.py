@@ -11,6 +11,7 @@ from agent_ls.core.agents import Agent
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.delegation import Wanted
 from agent_ls.core.items import ResultStatus, ToolResult
+from agent_ls.core.masking import Masking
 from agent_ls.core.rules import Rule
 from agent_ls.core.run import Interrupt
 from agent_ls.ports.host import Clock
@@ -70,8 +71,8 @@ class Services:
     `rules` are all that hold for a conversation, `protected` absolute paths that no tool may write, `spool` a folder
     for output that must survive a crash. `unsaved` names, for a shell in a folder, edits of the agent that a window
     holds and has not saved: the shell does not see them. `agents` are those that a subagent of a conversation can be,
-    by name. `limits` and `may_auto` change when the configuration is read
-    again, nothing else does. `host` names this machine where several share a ledger.
+    by name. `limits` and `may_auto` change when the configuration is read again, nothing else does. `host` names this
+    machine where several share a ledger. `masking` knows the secrets that no result may hold.
     """
 
     ledger: Ledger
@@ -96,3 +97,4 @@ class Services:
     shells: Shells = field(default_factory=NoShells)
     agents: Callable[[Conversation], Awaitable[Mapping[str, Agent]]] = _no_agents
     subagents: Subagents = field(default_factory=NoSubagents)
+    masking: Callable[[], Masking] = Masking

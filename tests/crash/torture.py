@@ -232,6 +232,9 @@ def _is_of(home: Home, pid: int) -> bool:
     """Numbers are used again: nobody else's process may die of it."""
     try:
         return os.fsencode(home.root) in Path(f"/proc/{pid}/environ").read_bytes()
+    except PermissionError:
+        # A daemon lets nobody look into it: then its number is the one that its own lock names.
+        return pid == home.pid
     except OSError:
         return False
 

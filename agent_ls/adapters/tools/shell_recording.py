@@ -27,6 +27,8 @@ class Recording:
         self._ring = Ring()
         self._live = Live(burst=_LIVE_BURST, per_second=_LIVE_PER_SECOND) if spooled else None
         self._spool = shell_spool.Spool(context.spool, context.item_id) if spooled else None
+        self._for_disk = context.masking.of_bytes()
+        self._for_eyes = context.masking.of_text()
         self._size = 0
 
     @property
@@ -49,7 +51,8 @@ class Recording:
             return ""
         raw = self.spool.whole()[offset:] if offset else b""
         if not raw:
-            return (self._ring.text() if not offset else self._ring.end()) + text_of(self._folder.unfinished())
+            said = self._ring.text() if not offset else self._ring.end()
+            return self._context.masking.text(said + text_of(self._folder.unfinished()))
         folder, ring = Folder(), Ring()
         ring.feed(folder.feed(raw))
         ring.feed(folder.finish())
@@ -57,22 +60,29 @@ class Recording:
 
     def last(self) -> str:
         """As much of the end as a screen shows."""
-        return self._ring.end()
+        return self._context.masking.text(self._ring.end())
 
     def feed(self, data: bytes) -> None:
-        self._size += len(data)
         if self._spool is not None:
-            self._spool.write(data)
+            # What is past the limit is not kept, and a flood need not be looked through.
+            kept = self._for_disk.feed(data) if self._size < shell_spool.LIMIT else data
+            self._size += len(kept)
+            self._spool.write(kept)
         final = self._folder.feed(data)
         self._ring.feed(final)
         if self._live is not None:
             self._emit(self._live.feed(final, self._folder.unfinished(), anyio.current_time()))
 
     def finish(self) -> None:
+        if self._spool is not None:
+            rest = self._for_disk.finish()
+            self._size += len(rest)
+            self._spool.write(rest)
         final = self._folder.finish()
         self._ring.feed(final)
         if self._live is not None:
             self._emit(self._live.finish(final, self._ring.end()))
+            self._emit(self._for_eyes.finish(), masked=True)
 
     async def result(
         self,
@@ -84,7 +94,7 @@ class Recording:
         raw: bytes | None = None,
     ) -> ToolResult:
         blob = None
-        text = self._ring.text()
+        text = self._context.masking.text(self._ring.text())
         if self._ring.cut:
             whole = raw if raw is not None else self.spool.whole()
             blob = await self._context.keep(whole) if whole else None
@@ -97,9 +107,10 @@ class Recording:
         if self._spool is not None:
             self._spool.close()
 
-    def _emit(self, text: str) -> None:
-        if text:
-            self._context.emit(text)
+    def _emit(self, text: str, *, masked: bool = False) -> None:
+        shown = text if masked else self._for_eyes.feed(text)
+        if shown:
+            self._context.emit(shown)
 
 
 def exit_code(code: int | None) -> int | None:
