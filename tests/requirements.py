@@ -11,6 +11,7 @@ from tests.requirements_cases import CASES
 
 _CONTEXT = "tests/protocol/test_context.py"
 _CRASH = "tests/crash/test_kill_daemon.py"
+_DISK = "tests/unit/adapters/host/test_files.py"
 
 REQUIREMENTS: Final[dict[str, Requirement]] = {
     "spine.main-job": Requirement(
@@ -181,6 +182,14 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "model's own input stays on record and the model is told. An edit that was allowed runs if its own lines are "
         "as they were shown, whatever else changed in the file; a preview holds all of it.",
         ("tests/protocol/test_edit_then_allow.py",),
+    ),
+    "hostile.files": Requirement(
+        "A workspace that is gone is not made again by a write; a file with other hard links is asked for, whatever a "
+        "rule allows; folders are made without following a link that was planted meanwhile.",
+        (
+            "tests/protocol/test_files.py",
+            f"{_DISK}::test_folders_are_made_without_following_a_link_that_was_planted_meanwhile",
+        ),
     ),
     "editor.interleavings": Requirement(
         "In 200 random interleavings of a typing person, another program and the agent on one file, no byte of any "

@@ -10,6 +10,10 @@ _CONTEXT = "tests/protocol/test_context.py"
 _CRASH = "tests/crash/test_kill_daemon.py"
 _SHELL = "tests/unit/adapters/tools/test_shell.py"
 _SHELLS = "tests/unit/adapters/tools/test_shell_processes.py"
+_FILES = "tests/protocol/test_files.py"
+_EDITS = "tests/unit/core/test_edits.py"
+_CHANGES = "tests/unit/adapters/tools/test_file_changes.py"
+_DISK = "tests/unit/adapters/host/test_files.py"
 
 CASES: Final[dict[str, Requirement]] = {
     "case.B01": Requirement(
@@ -80,6 +84,81 @@ CASES: Final[dict[str, Requirement]] = {
             f"{_CONTEXT}::test_a_denied_call_is_told_as_denied_and_a_stopped_one_as_not_run",
             f"{_CONTEXT}::test_stopped_while_a_command_runs_the_model_is_told_that_it_may_have_had_effects",
             f"{_CONTEXT}::test_stopped_in_mid_stream_the_text_so_far_stays_and_the_next_message_is_taken",
+        ),
+    ),
+    "case.B33": Requirement(
+        "Untouched lines keep their endings and the last its lack of one; an edit that changes no byte is an error.",
+        (
+            f"{_FILES}::test_each_case_through_the_whole_daemon",
+            f"{_EDITS}::test_lines_keep_their_endings_and_new_ones_take_those_around",
+            f"{_EDITS}::test_what_cannot_be_meant_is_refused_by_name",
+        ),
+    ),
+    "case.B34": Requirement(
+        "A BOM is kept if it was there and never added; line 1 matches without it; UTF-16 is edited right.",
+        (
+            f"{_FILES}::test_each_case_through_the_whole_daemon",
+            f"{_EDITS}::test_every_encoding_keeps_its_other_bytes",
+            f"{_CHANGES}::test_a_rewrite_keeps_how_the_file_is_written",
+        ),
+    ),
+    "case.B35": Requirement(
+        "A file that is not UTF-8 keeps all other bytes, or the edit is refused; the read says what it is.",
+        (
+            f"{_FILES}::test_each_case_through_the_whole_daemon",
+            f"{_EDITS}::test_every_encoding_keeps_its_other_bytes",
+            f"{_EDITS}::test_bytes_outside_an_edit_never_change",
+            f"{_EDITS}::test_reading_bytes_as_text_loses_none",
+            "tests/unit/adapters/tools/test_read.py::test_an_encoding_is_named",
+        ),
+    ),
+    "case.B36": Requirement(
+        "A link stays a link and its target is changed; mode, owner and hard links stay; success follows a read-back.",
+        (
+            f"{_FILES}::test_links_modes_and_hard_links_survive_an_edit",
+            f"{_DISK}::test_a_file_is_swapped_with_mode_and_nothing_left_beside_it",
+            f"{_DISK}::test_a_chain_of_links_is_followed_and_stays",
+            f"{_DISK}::test_a_dangling_link_gets_its_target",
+            f"{_DISK}::test_a_hard_link_is_kept_by_writing_in_place",
+        ),
+    ),
+    "case.B39": Requirement(
+        "Text that differs by normalisation alone is said to; a file name is found in either form; what is written is "
+        "what was asked, byte for byte.",
+        (
+            f"{_FILES}::test_each_case_through_the_whole_daemon",
+            f"{_DISK}::test_a_name_with_its_accents_in_another_form_is_found",
+        ),
+    ),
+    "case.B40": Requirement(
+        "The content decides whether a file changed since it was read, its times do not.",
+        (
+            f"{_CHANGES}::test_content_decides_what_changed_and_time_does_not",
+            f"{_CHANGES}::test_reading_a_part_is_knowing_the_whole_by_its_hash",
+            f"{_FILES}::test_a_file_that_changed_since_it_was_read_is_told_by_its_content_alone",
+        ),
+    ),
+    "case.B42": Requirement(
+        "No edit at a place that was not asked for: two matches, a loose one, an empty or unchanged text are errors.",
+        (
+            f"{_FILES}::test_each_case_through_the_whole_daemon",
+            f"{_EDITS}::test_two_matches_are_named_by_line",
+            f"{_EDITS}::test_a_block_whose_middle_is_wrong_is_not_stretched_to_fit",
+            f"{_EDITS}::test_replacing_all_does_not_look_into_what_it_put_there",
+            f"{_EDITS}::test_what_cannot_be_meant_is_refused_by_name",
+        ),
+    ),
+    "case.B43": Requirement(
+        "Nothing in a new text is expanded, nothing in an old one is a pattern.",
+        (f"{_FILES}::test_each_case_through_the_whole_daemon", f"{_EDITS}::test_nothing_in_the_new_text_is_expanded"),
+    ),
+    "case.B44": Requirement(
+        "A pipe, a socket, a device, a huge or a binary file is refused by its type before it is opened; everybody "
+        "else is served meanwhile.",
+        (
+            f"{_FILES}::test_what_could_hold_the_daemon_up_is_refused_at_once_and_others_are_served",
+            f"{_DISK}::test_what_could_hold_us_up_is_refused_at_once",
+            "tests/unit/adapters/tools/test_search.py::test_links_devices_and_binary_files_are_passed_over",
         ),
     ),
     "case.B61": Requirement(

@@ -36,7 +36,7 @@ class Proposal:
     `host` whom it asks on the network.
 
     All paths are absolute and real; one that ends with `/` stands for all that is beneath it. `protected` are the
-    daemon's own: state, runtime and configuration.
+    daemon's own: state, runtime and configuration. `shared`: what is written has other hard links.
     """
 
     tool: str
@@ -51,6 +51,7 @@ class Proposal:
     trusted: bool = True
     protected: tuple[str, ...] = ()
     fold: bool = False
+    shared: bool = False
 
     @property
     def place(self) -> Place:
@@ -148,6 +149,9 @@ def _doubted(proposal: Proposal, rules: tuple[Rule, ...]) -> Verdict | None:
             )
     if proposal.mode is Mode.AUTO:
         return None
+    if proposal.shared:
+        reason = "It has other hard links, and a change shows in all of them, wherever they are."
+        return Verdict(Ruling.ASK, "built-in: files with other hard links are asked for", reason)
     for kind, path in _parts(proposal):
         found = asks_to_read if kind == "read" else asks_to_write
         what = found(path, proposal.place)
@@ -249,7 +253,7 @@ _BY_PART: Final = frozenset({"read", "edit", "write", "shell"})
 
 def _literal(proposal: Proposal, rules: tuple[Rule, ...]) -> str | None:
     """The rule that an "always" would store: it allows exactly this and nothing else, or there is none."""
-    if _narrowed(proposal, rules, Ruling.ASK) or not proposal.trusted or _never(proposal):
+    if _narrowed(proposal, rules, Ruling.ASK) or not proposal.trusted or _never(proposal) or proposal.shared:
         return None
     if proposal.command is not None:
         return None if proposal.reads or proposal.writes else _literal_command(proposal.command)

@@ -40,7 +40,8 @@ class Place:
     """Where a path leads. `path` is absolute with every link resolved, `uri` its canonical key.
 
     `asked` is the absolute path whose last component may be the link that leads there; `note` says what the model
-    should know about the way (another spelling of the name on disk).
+    should know about the way (another spelling of the name on disk). `shared`: the file has other hard links, which may
+    be anywhere.
     """
 
     path: str
@@ -48,6 +49,7 @@ class Place:
     asked: str
     exists: bool
     note: str | None = None
+    shared: bool = False
 
     @property
     def paths(self) -> tuple[str, ...]:

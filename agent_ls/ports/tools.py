@@ -69,6 +69,7 @@ class Prepared:
     does not exist). With `questions` or a `plan`, nothing is run: the answer of the person is the result. `apart`: runs
     in a process of its own, so it takes longer than a moment, and sees what is on disk where a window holds unsaved
     text. `record` makes what is kept of a change for its review (core.hunks); it takes a while for large files.
+    `shared`: what is written has other hard links, which may be anywhere.
     `host`: whom it asks on the network, for policy.
     """
 
@@ -89,6 +90,7 @@ class Prepared:
     questions: tuple[dict[str, Any], ...] = ()
     plan: str | None = None
     apart: bool = False
+    shared: bool = False
     record: Callable[[], bytes] | None = field(default=None, compare=False)
     host: str | None = None
 

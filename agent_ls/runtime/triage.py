@@ -134,6 +134,7 @@ def proposal(prepared: Prepared, services: Services, *, root: str, mode: Mode, t
         mode=mode,
         trusted=trusted,
         protected=services.protected,
+        shared=prepared.shared,
     )
 
 

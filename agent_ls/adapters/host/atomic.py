@@ -38,9 +38,7 @@ class _Target:
 
 def replace(path: str, data: bytes, *, expected: str, token: str, renames: Renames) -> Replaced:
     """Raises Trouble or OSError; success is told only after the disk was read back."""
-    if expected == ABSENT:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-    with folder_of(path) as (folder, name):
+    with folder_of(path, made=expected == ABSENT) as (folder, name):
         target = _Target(folder, name, beside_name(token), path)
         why: str | None = None
         if expected == ABSENT:

@@ -7,6 +7,7 @@ import errno
 import os
 import stat
 import unicodedata
+from dataclasses import replace
 
 from agent_ls.core.uris import NotLocal, file_uri, local_path, scheme_of
 from agent_ls.ports.files import Place, Reason, Refused
@@ -18,10 +19,10 @@ def locate(path: str, root: str) -> Place | Refused:
     if isinstance(absolute, Refused):
         return absolute
     try:
-        os.stat(absolute)
-        exists = True
+        found = os.stat(absolute)
+        exists, shared = True, stat.S_ISREG(found.st_mode) and found.st_nlink > 1
     except FileNotFoundError:
-        exists = False
+        exists = shared = False
     except OSError as error:
         return _refused(path, error)
     note = None
@@ -31,7 +32,7 @@ def locate(path: str, root: str) -> Place | Refused:
             absolute, exists = twin, True
             note = "the name on disk has its accents in another Unicode form; that file was taken"
     try:
-        return _place(absolute, exists=exists, note=note)
+        return replace(_place(absolute, exists=exists, note=note), shared=shared)
     except OSError as error:
         return _refused(path, error)
 

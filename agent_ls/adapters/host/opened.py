@@ -7,7 +7,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from agent_ls.adapters.host.canonical import kind_of
 from agent_ls.core.textfile import sha256
@@ -28,20 +28,34 @@ class Trouble(Exception):
 
 
 @contextmanager
-def folder_of(path: str) -> Iterator[tuple[int, str]]:
-    """A handle of the real path's folder, walked without following a link, and the name in it."""
+def folder_of(path: str, *, made: bool = False) -> Iterator[tuple[int, str]]:
+    """A handle of the real path's folder, walked without following a link, and the name in it.
+
+    `made`: folders that are missing are made on the way, so that nobody can turn it elsewhere in between.
+    """
     *folders, name = [part for part in path.split("/") if part] or [""]
     if not name:
         raise Trouble(Refused(Reason.NOT_A_FILE, f"{path} is a folder, not a file"))
     handle = os.open("/", _HOLD)
     try:
         for folder in folders:
-            inner = os.open(folder, _HOLD, dir_fd=handle)
+            inner = _enter(handle, folder, made=made)
             os.close(handle)
             handle = inner
         yield handle, name
     finally:
         os.close(handle)
+
+
+def _enter(handle: int, folder: str, *, made: bool) -> int:
+    try:
+        return os.open(folder, _HOLD, dir_fd=handle)
+    except FileNotFoundError:
+        if not made:
+            raise
+    with suppress(FileExistsError):
+        os.mkdir(folder, dir_fd=handle)
+    return os.open(folder, _HOLD, dir_fd=handle)
 
 
 def look(folder: int, name: str) -> os.stat_result | None:

@@ -60,6 +60,7 @@ def prepared(tool: str, change: Change, root: str, *, arguments: dict[str, Any],
         diff=change.diff,
         before=before,
         after=after,
+        shared=place.shared,
         record=lambda: hunks.encode([_record(change)]),
     )
 

@@ -33,6 +33,9 @@ async def open_text(files: Files, path: str, root: str) -> Opened | Refused:
     if isinstance(place, Refused):
         return place
     if not place.exists:
+        folder = await files.locate(root, root)
+        if isinstance(folder, Refused) or not folder.exists:
+            return Refused(Reason.MISSING, f"the workspace {root} is gone, and nothing makes it again")
         return Opened(place, TextFile(""), ABSENT)
     content = await files.read(place.path, LARGEST_FILE)
     if isinstance(content, Refused):

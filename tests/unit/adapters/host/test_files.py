@@ -185,6 +185,37 @@ async def test_a_link_planted_on_the_way_is_not_followed(state_dir: Path) -> Non
     assert (state_dir / "out" / "f").read_bytes() == OLD
 
 
+async def test_folders_are_made_without_following_a_link_that_was_planted_meanwhile(state_dir: Path) -> None:
+    (state_dir / "out").mkdir()
+    root = Path(os.path.realpath(state_dir))
+    assert isinstance(await replaced(root / "a" / "b" / "f", None), Replaced)
+    assert (root / "a" / "b" / "f").read_bytes() == NEW
+    (root / "in").symlink_to("out")
+    done = await DiskFiles().replace(str(root / "in" / "new" / "f"), NEW, expected=ABSENT, token="t")
+    assert isinstance(done, Refused)
+    assert (done.reason, names(state_dir / "out")) == (Reason.STALE, [])
+
+
+async def test_a_file_is_removed_if_it_holds_what_was_expected_and_nobodys_text_goes(state_dir: Path) -> None:
+    file = Path(os.path.realpath(state_dir)) / "f"
+    file.write_bytes(OLD)
+    refused = await DiskFiles().remove(str(file), expected=sha256(NEW), token="t")
+    assert isinstance(refused, Refused)
+    assert (refused.reason, file.read_bytes()) == (Reason.STALE, OLD)
+
+    def written_meanwhile(folder: int, source: str, target: str) -> None:
+        if source == "f":
+            file.write_bytes(b"mine\n")
+        swap.rename_new(folder, source, target)
+
+    late = DiskFiles(Renames(rename_new=written_meanwhile))
+    kept = await late.remove(str(file), expected=sha256(OLD), token="t")
+    assert isinstance(kept, Refused)
+    assert (kept.reason, file.read_bytes(), names(state_dir)) == (Reason.STALE, b"mine\n", ["f"])
+    assert await DiskFiles().remove(str(file), expected=sha256(b"mine\n"), token="t") == Replaced(digest=ABSENT)
+    assert names(state_dir) == []
+
+
 def _pipe(path: Path) -> None:
     os.mkfifo(path)
 
