@@ -310,6 +310,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "Whenever the daemon dies or is restarted, a subagent recovers by itself and its parent is told once.",
         ("tests/crash/test_subagent_crash.py",),
     ),
+    "delegate.hooks": Requirement(
+        "Hooks of the person, and of nobody else, change, refuse or add to what happens; one that fails is shown and "
+        "ignored, and none is in the way of a stop.",
+        ("tests/protocol/test_hooks.py", "tests/unit/adapters/host/test_hooks.py", "tests/unit/core/test_hooks.py"),
+    ),
     "delegate.plans": Requirement(
         "In mode plan nothing changes but a plan can be proposed: accepted, as it is or changed, it is carried out in "
         "a run of its own, refused it goes back with the reason; of two windows one decides and the other is told.",

@@ -41,7 +41,7 @@ class Facts:
     """What was asked of the machine. `network`: type of the network file system that holds the state directory;
     `silent`: local base URLs where nothing listens; `ledger`: what its server says, where the ledger has one;
     `refused`: why settings could not be made (ConfigError); `running`: the daemon that is there, or why it does not
-    say; `fresh`: the settings of one that is started now."""
+    say; `fresh`: the settings of one that is started now; `hooks`: moment, program, whether it is there."""
 
     version: str
     python: str
@@ -52,6 +52,7 @@ class Facts:
     refused: str | None = None
     running: Running | str | None = None
     fresh: Settings | None = None
+    hooks: tuple[tuple[str, str, bool], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def report(settings: Settings, facts: Facts, environ: Mapping[str, str] = os.env
         *_providers(settings, facts.silent),
         _default(settings, ready, served=running is not None and running.model is not None),
         *_daemon(facts),
+        *_hooks(facts),
         *_values(settings),
     )
     model = running.model if running else model_of(facts.fresh or settings)
@@ -111,6 +113,13 @@ def _daemon(facts: Facts) -> Iterator[Line]:
                 yield Line("daemon", name, text, Level.OK if name == "running" else Level.INFO)
             if facts.fresh is not None and (said := difference(running, facts.fresh)):
                 yield Line("daemon", "differs", said, Level.WARNING)
+
+
+def _hooks(facts: Facts) -> Iterator[Line]:
+    for moment, program, found in facts.hooks:
+        missing = "is not there, so this hook is ignored; correct it in config.toml"
+        text = program if found else f"{program} {missing}"
+        yield Line("hooks", moment, text, Level.OK if found else Level.WARNING)
 
 
 def _places(settings: Settings, facts: Facts, environ: Mapping[str, str]) -> Iterator[Line]:

@@ -83,7 +83,18 @@ class Fetch:
 
 @dataclass(frozen=True, kw_only=True)
 class Hooks:
+    """A program and its arguments for each moment (core.hooks)."""
+
+    session_start: tuple[str, ...] = setting(checks.argv, ())
+    session_end: tuple[str, ...] = setting(checks.argv, ())
+    prompt: tuple[str, ...] = setting(checks.argv, ())
     pre_tool: tuple[str, ...] = setting(checks.argv, ())
+    post_tool: tuple[str, ...] = setting(checks.argv, ())
+    request: tuple[str, ...] = setting(checks.argv, ())
+    stop: tuple[str, ...] = setting(checks.argv, ())
+    subagent_stop: tuple[str, ...] = setting(checks.argv, ())
+    pre_compact: tuple[str, ...] = setting(checks.argv, ())
+    notification: tuple[str, ...] = setting(checks.argv, ())
 
 
 SECTIONS: Final[Mapping[str, type]] = {

@@ -26,7 +26,7 @@ from agent_ls.core.items import (
 )
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Origin
-from agent_ls.core.run import Run, RunStatus
+from agent_ls.core.run import Interrupt, Run, RunStatus
 
 TASK: Final = "task"
 LEVELS: Final = 3
@@ -145,6 +145,15 @@ def note(state: ConversationState, at: str, *, item_id: str, shown: Subagent) ->
         status=status,
     )
     return draft.done()
+
+
+def given_up(state: ConversationState, item_id: str) -> Interrupt | None:
+    """How the work ends where nobody wants its result any more: the run was stopped, or began anew."""
+    item = state.items[item_id]
+    run = state.runs[item.run_id]
+    if run.interrupt is not None or item.attempt_id == run.active_attempt_id:
+        return run.interrupt
+    return Interrupt(by="the run, which began anew", from_="", at="")
 
 
 def outcome(state: ConversationState) -> ToolResult | None:

@@ -46,6 +46,7 @@ from agent_ls.ports.ledger import Ledger
 from agent_ls.runtime.children import Children
 from agent_ls.runtime.drain import DrainMode
 from agent_ls.runtime.feed import Feed
+from agent_ls.runtime.hook_calls import end_sessions
 from agent_ls.runtime.housekeeping import Housekeeper
 from agent_ls.runtime.janitor import Janitor
 from agent_ls.runtime.lock_table import LockTable
@@ -101,6 +102,8 @@ class Daemon:
             registry.abandon()
             await drain.settled(ABANDON_S)
         handoff = drain.mode is DrainMode.HANDOFF
+        if not handoff:
+            await end_sessions(self.desk.services)
         await registry.shells.stop_all(f"the daemon was {'restarted' if handoff else 'stopped'}")
         for actor in registry.actors():
             if self.desk.services.feed.clear_all(actor.id):
@@ -228,6 +231,7 @@ def _services(
         may_auto=settings.may_auto,
         host=host,
         unsaved=opened.files.unsaved,
+        hooks=workshop.hooks,
         agents=partial(known_agents, AgentFiles(), os.path.expanduser("~")),
     )
 

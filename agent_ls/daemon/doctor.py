@@ -7,11 +7,13 @@ none.
 import os
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict
 
 import anyio
 
 from agent_ls import paths
 from agent_ls.adapters.host.filesystem import network_filesystem
+from agent_ls.adapters.host.hooks import located
 from agent_ls.adapters.host.machine import sqlite_version
 from agent_ls.adapters.host.probe import listening, local_models
 from agent_ls.config.doctor import Facts, Report, report
@@ -45,8 +47,15 @@ def examine(environ: Mapping[str, str] = os.environ, *, running: Running | str |
         refused=refused,
         running=running,
         fresh=fresh,
+        hooks=_hooks(settings),
     )
     return report(settings, facts, environ)
+
+
+def _hooks(settings: Settings) -> tuple[tuple[str, str, bool], ...]:
+    folder = os.path.dirname(settings.path)
+    configured = [(moment, argv[0]) for moment, argv in asdict(settings.hooks).items() if argv]
+    return tuple((moment, word, located(word, folder) is not None) for moment, word in configured)
 
 
 def _ledger(url: str) -> str | Refusal | None:

@@ -3,6 +3,10 @@
 Owns the list. Does not own whether a call may run (core.policy) nor when it does (runtime.batch).
 """
 
+import os
+from dataclasses import asdict
+
+from agent_ls.adapters.host.hooks import CommandHooks
 from agent_ls.adapters.host.processes import LocalProcesses
 from agent_ls.adapters.tools.ask import AskTool
 from agent_ls.adapters.tools.edit import EditTool
@@ -27,17 +31,19 @@ from agent_ls.ports.tools import Toolbox
 
 
 class Workshop:
-    """The tools, and what they share: processes, the shells in the background, the way to the web."""
+    """The tools, what they share (processes, the shells in the background, the way to the web), and the hooks."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self.processes = LocalProcesses(clock)
         self.shells = BackgroundShells(self.processes)
+        self.hooks = CommandHooks({}, "")
         self._fetcher = Fetcher()
         self.use(settings)
 
     def use(self, settings: Settings) -> None:
         """The settings as they are now."""
         self._fetcher.private = settings.fetch.private
+        self.hooks.use(asdict(settings.hooks), os.path.dirname(settings.path))
 
     def toolbox(self, files: Files) -> Toolbox:
         searcher = Searcher(self.processes)

@@ -14,7 +14,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from agent_ls.core import step
+from agent_ls.core import delegation, step
 from agent_ls.core.call import CallFact
 from agent_ls.core.conversation import Mode
 from agent_ls.core.draft import Decision
@@ -26,6 +26,7 @@ from agent_ls.core.rules import Ruling
 from agent_ls.ports.tools import Delegates, Invalid, Prepared, Spools, Tool, ToolContext, ToolEffect
 from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.hook_calls import HookCalls
 from agent_ls.runtime.patience import Fenced, patiently, record_patiently
 from agent_ls.runtime.payloads import shrink_result, whole_input
 from agent_ls.runtime.places import tool_context
@@ -44,6 +45,7 @@ class Batch:
         self._actor = actor
         self._services = services
         self._prepared = prepared
+        self._hooks = HookCalls(actor, services)
         self._scopes: dict[str, anyio.CancelScope] = {}
 
     @property
@@ -96,6 +98,7 @@ class Batch:
         try:
             result = await self._call(tool, prepared, context)
             if result is not None:
+                result = await self._hooks.after_call(item.call, result)
                 await self._finish(item.id, result)
         except anyio.get_cancelled_exc_class():
             if prepared.effect is not ToolEffect.READ and not self._goes_on(prepared, item):
@@ -114,8 +117,8 @@ class Batch:
 
     def _goes_on(self, prepared: Prepared, item: Item) -> bool:
         """A subagent outlives the daemon: unless the person stops the run, its call has no result before its end."""
-        stopped = self._actor.state.runs[item.run_id].interrupt is not None
-        return prepared.effect is ToolEffect.DELEGATE and not stopped
+        given_up = delegation.given_up(self._actor.state, item.id) is not None
+        return prepared.effect is ToolEffect.DELEGATE and not given_up
 
     def _with_unsaved(self, result: ToolResult, context: ToolContext) -> ToolResult:
         """A command or a search sees the disk, not what a window holds: the model has to know where they differ."""

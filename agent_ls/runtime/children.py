@@ -72,7 +72,7 @@ class Children:
         try:
             return await self._wait_in_line(actor, item_id, wanted, child=child)
         except anyio.get_cancelled_exc_class():
-            stop = actor.state.runs[actor.state.items[item_id].run_id].interrupt
+            stop = delegation.given_up(actor.state, item_id)
             if stop is not None:
                 with anyio.CancelScope(shield=True):
                     await self.stop(item_id, stop)

@@ -13,6 +13,7 @@ import anyio
 
 from agent_ls.core import ids
 from agent_ls.core.attempt import Attempt
+from agent_ls.core.hooks import HookEvent
 from agent_ls.core.items import ToolResult
 from agent_ls.core.step import Triage, TriageVerdict
 from agent_ls.ports.tools import Prepared, ToolEffect
@@ -34,6 +35,8 @@ class EarlyReads:
 
     async def run(self, attempt: Attempt, triage: Sequence[Triage]) -> Sequence[Triage]:
         """The same entries, with results where there are some. Only for replies in which every call reads."""
+        if self._services.hooks.has(HookEvent.POST_TOOL):
+            return triage  # a hook takes longer than a moment
         if not triage or not all(self._reads(attempt, entry) for entry in triage):
             return triage
         results: dict[int, ToolResult] = {}

@@ -88,6 +88,9 @@ class Ring:
         if (over := self._over_limit(attempt)) is not None:
             await self._fail(run_id, over)
             return
+        if (refused := await self._triager.hooks.begin_session(attempt)) is not None:
+            await self._fail(run_id, refused)
+            return
         model = self._services.models(self._actor.state.conversation.provider)
         if isinstance(model, Failure):
             await self._fail(run_id, notice_of(model))
@@ -130,6 +133,8 @@ class Ring:
             await self._fail(attempt.run_id, notice_of(empty))
             return
         triage = await self._early.run(attempt, await self._triager.judge(attempt, reply))
+        if not triage:
+            await self._triager.hooks.before_end(attempt, reply)
         kept = await self._patiently(partial(shrink_reply, reply))
 
         def decide(state: ConversationState, at: str) -> Decision | None:
@@ -166,7 +171,10 @@ class Ring:
         return ModelRequest(
             model=conversation.model,
             system=system_prompt(
-                root=state.root, platform=self._services.platform, date=date, more=equipment.instructions(conversation)
+                root=state.root,
+                platform=self._services.platform,
+                date=date,
+                more=[*equipment.instructions(conversation), *self._triager.hooks.said],
             ),
             messages=await patiently(inflate, self._services.clock),
             tools=await equipment.specs(conversation, self._services),

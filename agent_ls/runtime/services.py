@@ -14,6 +14,7 @@ from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.masking import Masking
 from agent_ls.core.rules import Rule
 from agent_ls.core.run import Interrupt
+from agent_ls.ports.hooks import Hooks, NoHooks
 from agent_ls.ports.host import Clock
 from agent_ls.ports.ledger import Ledger
 from agent_ls.ports.provider import Failure, Model
@@ -71,8 +72,9 @@ class Services:
     `rules` are all that hold for a conversation, `protected` absolute paths that no tool may write, `spool` a folder
     for output that must survive a crash. `unsaved` names, for a shell in a folder, edits of the agent that a window
     holds and has not saved: the shell does not see them. `agents` are those that a subagent of a conversation can be,
-    by name. `limits` and `may_auto` change when the configuration is read again, nothing else does. `host` names this
-    machine where several share a ledger. `masking` knows the secrets that no result may hold.
+    by name; `sessions` conversations that have begun to work here, as they were then. `limits` and `may_auto` change
+    when the configuration is read again, nothing else does. `host` names this machine where several share a ledger.
+    `masking` knows the secrets that no result may hold.
     """
 
     ledger: Ledger
@@ -96,5 +98,7 @@ class Services:
     drain: Drain = field(default_factory=Drain)
     shells: Shells = field(default_factory=NoShells)
     agents: Callable[[Conversation], Awaitable[Mapping[str, Agent]]] = _no_agents
+    hooks: Hooks = field(default_factory=NoHooks)
+    sessions: dict[str, Conversation] = field(default_factory=dict)
     subagents: Subagents = field(default_factory=NoSubagents)
     masking: Callable[[], Masking] = Masking

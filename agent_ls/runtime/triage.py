@@ -27,6 +27,7 @@ from agent_ls.core.step import Triage, TriageVerdict
 from agent_ls.ports.tools import Invalid, Prepared, Tool
 from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.hook_calls import HookCalls
 from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.payloads import shorten_call, shrink_call
 from agent_ls.runtime.places import tool_context
@@ -37,6 +38,7 @@ class Triager:
     def __init__(self, actor: Actor, services: Services) -> None:
         self._actor = actor
         self._services = services
+        self.hooks = HookCalls(actor, services)
         self.prepared: dict[str, Prepared] = {}
 
     async def judge(self, attempt: Attempt, reply: Reply) -> list[Triage]:
@@ -79,6 +81,11 @@ class Triager:
             return self._invalid(
                 index, call, f"The arguments of `{tool.name}` could not be used: {reason}.", kind=tool.kind
             )
+        hooked = await self.hooks.before_call(tool.name, arguments)
+        if isinstance(hooked, str):
+            denied, rule = TriageVerdict.DENY, "hook pre_tool"
+            return Triage(part=index, kind=tool.kind, call=shorten_call(call), verdict=denied, rule=rule, text=hooked)
+        arguments = hooked
         item_id = ids.part_id(attempt.step_id, index)
         context = tool_context(self._actor.state, item_id, self._services)
         prepared = await guard.look(tool, arguments, context)
@@ -87,7 +94,8 @@ class Triager:
         self.prepared[item_id] = prepared
         shrink = partial(shrink_call, filled(call, prepared, tool), self._services.ledger.put_blob)
         shrunk = await patiently(shrink, self._services.clock)
-        return self._judged(index, shrunk, prepared=prepared, tool=tool, rules=rules)
+        entry = self._judged(index, shrunk, prepared=prepared, tool=tool, rules=rules)
+        return await self.hooks.before_request(entry)
 
     def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool, rules: Sequence[Rule]) -> Triage:
         conversation = self._actor.state.conversation

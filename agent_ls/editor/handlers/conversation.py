@@ -16,6 +16,7 @@ from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.daemon import locks_of
 from agent_ls.editor.handlers.fingerprint import order
+from agent_ls.editor.handlers.prompt_hook import session_ends
 from agent_ls.editor.handlers.shell import shells_of
 from agent_ls.editor.orders import Settings
 from agent_ls.editor.window import Window
@@ -142,6 +143,8 @@ async def update(desk: Desk, window: Window, params: models.UpdateConversation) 
     )
     wish = Settings(change=change, may_auto=desk.services.may_auto or params.allow_auto)
     done = await desk.commands.run(order(params, params.conversation_id, wish))
+    if params.archived and not isinstance(done, Refusal):
+        session_ends(desk, params.conversation_id, "archived")
     return done if isinstance(done, Refusal) else await conversed(desk, params.conversation_id, done["seq"])
 
 

@@ -17,6 +17,7 @@ from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.conversation import conversation_of, conversed, missing
 from agent_ls.editor.handlers.fingerprint import order
+from agent_ls.editor.handlers.prompt_hook import session_ends
 from agent_ls.editor.orders import Delete
 from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import Ledger, Snapshot
@@ -69,7 +70,10 @@ async def import_(desk: Desk, window: Window, params: models.ImportConversation)
 
 async def delete(desk: Desk, window: Window, params: models.DeleteConversation) -> Answer:
     """Windows are told by whoever removes it: the housekeeper, or the hint of another daemon's."""
-    return await desk.commands.run(order(params, params.conversation_id, Delete()))
+    done = await desk.commands.run(order(params, params.conversation_id, Delete()))
+    if not isinstance(done, Refusal):
+        session_ends(desk, params.conversation_id, "deleted")
+    return done
 
 
 async def _markdown(snapshot: Snapshot) -> AsyncIterator[bytes]:

@@ -12,6 +12,7 @@ from agent_ls.editor.attachments import Attachments
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.fingerprint import order
+from agent_ls.editor.handlers.prompt_hook import before_message, show_trouble
 from agent_ls.editor.handlers.subagent import stop_subagent
 from agent_ls.editor.orders import Stop
 from agent_ls.editor.window import Window
@@ -27,9 +28,13 @@ async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer
     named = await Attachments(desk.files, desk.documents, window=window, root=root).resolve(
         params.content, params.context
     )
+    hooked = await before_message(desk, conversation, tuple(named.content), context=tuple(named.context))
+    if isinstance(hooked, Refusal):
+        return hooked
+    content, context, trouble = hooked
     message = Message(
-        content=await shrink_blocks(named.content, desk.services.ledger.put_blob),
-        context=await shrink_context(named.context, desk.services.ledger.put_blob),
+        content=await shrink_blocks(content, desk.services.ledger.put_blob),
+        context=await shrink_context(context, desk.services.ledger.put_blob),
         dispatch=Dispatch(params.dispatch),
         target_run_id=params.target_run_id,
         plan_id=params.plan_id,
@@ -37,6 +42,7 @@ async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer
     answer = await desk.commands.run(order(params, conversation.id, message))
     if not isinstance(answer, Refusal):
         desk.documents.sent(params.conversation_id, window)
+        await show_trouble(desk, conversation.id, trouble)
     return answer
 
 
