@@ -127,6 +127,7 @@ class HookCalls:
         """The result, with what the hook has to add for the model."""
         if not self._services.hooks.has(HookEvent.POST_TOOL):
             return result
+        result = self._services.masking().result(result)
         told = {"status": str(result.status), "output": result.output, "exitCode": result.exit_code}
         answer = await self._ask(HookEvent.POST_TOOL, {"tool": call.tool, "input": call.input, "result": told})
         added = [f"[hook post_tool: {answer.context}]"] if answer.context else []
