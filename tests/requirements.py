@@ -78,6 +78,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "Arguments of any size, depth or spelling cost little, are told as an error and harm no later request.",
         (f"{_CONTEXT}::test_calls_with_monstrous_arguments_are_errors_that_cost_little_and_harm_no_later_request",),
     ),
+    "tools.mcp": Requirement(
+        "Tools of MCP servers over stdio and HTTP are asked for like any other; a server that dies is said and started "
+        "again; one that came with a workspace is started when a person has allowed exactly its definition.",
+        ("tests/protocol/test_mcp.py", "tests/unit/config/test_mcp.py"),
+    ),
     "hostile.workspace": Requirement(
         "A workspace is a folder of this machine, whatever bytes its name is made of; all else is refused.",
         ("tests/protocol/test_workspaces.py",),

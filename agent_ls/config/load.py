@@ -66,6 +66,7 @@ def _settings(options: Options, providers: Mapping[str, Provider]) -> Settings:
         path=options.path,
         mode=Mode(options.values.get("mode", Mode.ASK)),
         providers=providers,
+        servers=tuple(options.servers),
         origins=origins,
         warnings=tuple(options.warnings),
         problem=options.problem,

@@ -11,12 +11,14 @@ from typing import Any, Final
 
 from agent_ls.config import checks
 from agent_ls.config.checks import Check, Wrong
+from agent_ls.config.mcp import McpOptions, server_of
 from agent_ls.config.names import meant, nearest
 from agent_ls.config.providers import ProviderOptions
 from agent_ls.config.rules import read_rules, rule_warnings
 from agent_ls.config.settings import SECTIONS, ConfigError
 from agent_ls.core.conversation import Mode
 from agent_ls.core.rules import Ruling, Scope
+from agent_ls.core.tool_server import ToolServer
 
 TOP: Final[Mapping[str, Check]] = {"provider": checks.name, "mode": checks.one_of(*Mode)}
 SERVER_KEYS: Final = frozenset(
@@ -37,6 +39,7 @@ class Options:
     values: dict[str, Any] = field(default_factory=dict)
     providers: dict[str, ProviderOptions] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
+    servers: list[ToolServer] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     problem: str | None = None
 
@@ -49,6 +52,8 @@ def read(document: Mapping[str, Any], path: str) -> Options:
             _take(options, key, value, check=TOP[key])
         elif key == "providers":
             _read_providers(options, value)
+        elif key == "mcp":
+            _read_servers(options, value)
         elif key in SECTIONS:
             _read_section(options, key, value)
         else:
@@ -131,6 +136,26 @@ def _read_provider(options: Options, name: str, section: Mapping[str, Any]) -> N
     options.providers[name] = ProviderOptions(**taken)
 
 
+def _read_servers(options: Options, value: Any) -> None:
+    """A server that is said wrongly is not used at all: it might be another program than was meant."""
+    known = checks_of(McpOptions)
+    for name, section in value.items() if isinstance(value, dict) else [("", None)]:
+        if isinstance(checks.name(name), Wrong) or not isinstance(section, dict):
+            expected = "a table [mcp.NAME] with a name of letters, digits, `_`, `.` and `-`"
+            options.warnings.append(f"{options.path}: each entry of `mcp` should be {expected}; one is left out.")
+            continue
+        for key in section.keys() - known.keys():
+            _unknown(options, f"mcp.{name}", key)
+        checked = {key: known[key](section[key]) for key in known.keys() & section.keys()}
+        wrong = [f"`{key}` should be {entry.expected}" for key, entry in checked.items() if isinstance(entry, Wrong)]
+        server = None if wrong else server_of(name, McpOptions(**checked), options.path)
+        if isinstance(server, ToolServer):
+            options.servers.append(server)
+        elif wrong or server is not None:
+            reason = f"{'; '.join(wrong)}." if wrong else server
+            options.warnings.append(f"{options.path}: MCP server `{name}` is not used: {reason}")
+
+
 def _unknown(options: Options, section: str, key: str) -> None:
     dotted = f"{section}.{key}" if section else key
     if section.startswith("providers.") and key in {"api_key", "key", "token"}:
@@ -161,5 +186,6 @@ def _suggestion(section: str, key: str) -> str | None:
 
 def _known_in(section: str) -> list[str]:
     if not section:
-        return [*TOP, "providers", *SECTIONS]
-    return list(checks_of(ProviderOptions if section.startswith("providers.") else SECTIONS[section]))
+        return [*TOP, "providers", "mcp", *SECTIONS]
+    named = {"providers": ProviderOptions, "mcp": McpOptions}
+    return list(checks_of(named.get(section.partition(".")[0]) or SECTIONS[section]))

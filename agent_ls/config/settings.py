@@ -18,6 +18,7 @@ from agent_ls.config.secret import EnvironmentKey
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.rules import Rule, Ruling, Scope
+from agent_ls.core.tool_server import ToolServer
 
 
 class ConfigError(Exception):
@@ -124,6 +125,7 @@ class Settings:
     provider: str | None = None
     mode: Mode = Mode.ASK
     providers: Mapping[str, Provider] = field(default_factory=dict)
+    servers: tuple[ToolServer, ...] = ()
     permissions: Permissions = Permissions()
     ledger: Ledger = Ledger()
     http: Http = Http()

@@ -20,6 +20,7 @@ from agent_ls.adapters.host.cards import CardFiles
 from agent_ls.adapters.host.exports import ExportFiles
 from agent_ls.adapters.host.system import RandomIds, SystemClock
 from agent_ls.adapters.ledger.jsonl import open_file
+from agent_ls.adapters.mcp.servers import Servers
 from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refused
@@ -138,7 +139,7 @@ async def composed(
             inbox = await _inbox(registry, board)
             reloader, janitor = Reloader(settings, read, clock), Janitor(registry)
             reloader.users = [providers.use, workspaces.use, workshop.use, partial(_limit, services)]
-            report = {"config": reloader.status, "janitor": janitor.status}
+            report = {"config": reloader.status, "janitor": janitor.status, "mcp": services.toolbox.status}
             cards = CardFiles(str(state_dir / "cards"))
             exchange = _exchange(registry, settings, state_dir, drop_cards=cards.drop, gone=inbox.deleted)
             shared = sharing(registry, inbox, exchange.housekeeper.delete, ttl_s=settings.ledger.claim_ttl_s)
@@ -209,13 +210,14 @@ def _services(
     opened: OpenFiles,
     host: str,
 ) -> Services:
+    servers = Servers(workspaces.tool_servers, workspaces.environment, start=supervisor.start, clock=clock)
     protected = (paths.state_dir(environ), paths.runtime_dir(environ), settings.path)
     return Services(
         ledger=ledger,
         clock=clock,
         feed=Feed(clock, ledger.keep_partial),
         locks=LockTable(clock),
-        toolbox=workshop.toolbox(opened.files),
+        toolbox=workshop.toolbox(opened.files, servers),
         shells=workshop.shells,
         supervisor=supervisor,
         models=providers.resolve,

@@ -27,7 +27,7 @@ from agent_ls.adapters.tools.write import WriteTool
 from agent_ls.config.settings import Settings
 from agent_ls.ports.files import Files
 from agent_ls.ports.host import Clock
-from agent_ls.ports.tools import Toolbox
+from agent_ls.ports.tools import Toolbox, ToolSource
 
 
 class Workshop:
@@ -45,7 +45,8 @@ class Workshop:
         self._fetcher.private = settings.fetch.private
         self.hooks.use(asdict(settings.hooks), os.path.dirname(settings.path))
 
-    def toolbox(self, files: Files) -> Toolbox:
+    def toolbox(self, files: Files, source: ToolSource | None = None) -> Toolbox:
+        """`source` has the tools that only some workspaces have."""
         searcher = Searcher(self.processes)
         tools = (
             ReadTool(files),
@@ -62,4 +63,4 @@ class Workshop:
             PlanTool(),
             TaskTool(),
         )
-        return Toolbox({tool.name: tool for tool in tools})
+        return Toolbox({tool.name: tool for tool in tools}, source)

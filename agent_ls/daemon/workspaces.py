@@ -15,6 +15,7 @@ from agent_ls.core.conversation import Conversation
 from agent_ls.core.masking import Masking, holds_secret, secret_values
 from agent_ls.core.rules import Rule, Ruling, Scope
 from agent_ls.core.uris import path_of
+from agent_ls.daemon.tool_servers import ToolServers
 
 
 class Workspaces:
@@ -26,10 +27,13 @@ class Workspaces:
         self._environments: dict[str, dict[str, str]] = {}
         self._values = secret_values(environ, self._secret)
         self.masking = Masking.of(self._values)
+        self._servers = ToolServers(settings)
+        self.tool_servers = self._servers.of
 
     def use(self, settings: Settings) -> None:
         """Rules and names of keys as they are now; a key that gets a name is taken from what is known already."""
         self._settings = settings
+        self._servers.use(settings)
         self._secret |= settings.secret_names()
         self._own = self._clean(self._own)
         self._environments = {root: self._clean(known) for root, known in self._environments.items()}

@@ -4,7 +4,7 @@ Implemented one file a tool in adapters.tools. `prepare` decides nothing: whethe
 (core.policy), when it runs is the batch's (runtime.batch).
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
@@ -147,14 +147,51 @@ class Delegates(Protocol):
     def wanted(self, given: Mapping[str, Any]) -> Wanted | Invalid: ...
 
 
+class ToolSource(Protocol):
+    """Tools that come and go, each workspace with its own."""
+
+    async def open(self, root: str) -> None:
+        """Brings up what it has for this workspace. Returns within seconds; what comes later is there the next time."""
+        ...
+
+    def tools(self, root: str) -> Mapping[str, Tool]:
+        """All that can be called by name, also those that can just now only say why not."""
+        ...
+
+    def offered(self, root: str) -> Sequence[Tool]:
+        """Those that a model is told of."""
+        ...
+
+    def status(self) -> list[dict[str, Any]]:
+        """How it stands, for `agent-ls status`."""
+        ...
+
+
 @dataclass
 class Toolbox:
-    """The tools offered, by name."""
+    """The tools offered, by name: our own, and for a workspace's root those of a source."""
 
     tools: dict[str, Tool] = field(default_factory=dict)
+    source: ToolSource | None = None
 
-    def get(self, name: str) -> Tool | None:
-        return self.tools.get(name)
+    async def open(self, root: str) -> None:
+        """Nothing for an empty root: whoever has none has our own tools only."""
+        if self.source is not None and root:
+            await self.source.open(root)
 
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in self.tools.values())
+    def get(self, name: str, root: str = "") -> Tool | None:
+        """`root` is a real path; without it only our own are found."""
+        tool = self.tools.get(name)
+        if tool is not None or self.source is None or not root:
+            return tool
+        return self.source.tools(root).get(name)
+
+    def status(self) -> list[dict[str, Any]]:
+        return [] if self.source is None else self.source.status()
+
+    def names(self, root: str) -> list[str]:
+        return sorted(spec.name for spec in self.specs(root))
+
+    def specs(self, root: str = "") -> tuple[ToolSpec, ...]:
+        more = self.source.offered(root) if self.source is not None and root else ()
+        return tuple(tool.spec for tool in (*self.tools.values(), *more))

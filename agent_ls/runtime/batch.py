@@ -24,7 +24,7 @@ from agent_ls.core.policy import judge
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Ruling
 from agent_ls.ports.tools import Delegates, Invalid, Prepared, Spools, Tool, ToolContext, ToolEffect
-from agent_ls.runtime import guard
+from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.hook_calls import HookCalls
 from agent_ls.runtime.patience import Fenced, patiently, record_patiently
@@ -74,11 +74,11 @@ class Batch:
 
     async def _guarded(self, item_id: str) -> None:
         item = self._actor.state.items[item_id]
-        tool = self._services.toolbox.get(item.call.tool)
+        context = tool_context(self._actor.state, item_id, self._services)
+        tool = await equipment.find_again(self._actor.state.conversation, item.call.tool, self._services)
         if tool is None:
             await self._not_run(item_id, f"The tool `{item.call.tool}` is not there any more.")
             return
-        context = tool_context(self._actor.state, item_id, self._services)
         who = Holder(item.conversation_id, item.run_id, item_id)
         async with self._services.locks.hold(item.call.keys, who, since=self._services.clock.now()):
             await self._locked(item, tool, context)

@@ -4,6 +4,7 @@ Owns which tools are there for which conversation, and which of them are offered
 (core.policy).
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -13,6 +14,7 @@ from agent_ls.core.conversation import Conversation, Mode
 from agent_ls.core.delegation import LEVELS, TASK, depth
 from agent_ls.core.messages import ToolSpec
 from agent_ls.core.prompt import DELEGATED, PLANNING
+from agent_ls.core.uris import path_of
 from agent_ls.ports.tools import Tool
 from agent_ls.runtime.services import Services
 
@@ -20,7 +22,9 @@ _PLAN: Final = "plan"
 
 
 async def specs(conversation: Conversation, services: Services) -> tuple[ToolSpec, ...]:
-    found = [spec for spec in services.toolbox.specs() if _offered(conversation, spec.name)]
+    root = _root(conversation)
+    await services.toolbox.open(root)
+    found = [spec for spec in services.toolbox.specs(root) if _offered(conversation, spec.name)]
     if not any(spec.name == TASK for spec in found):
         return tuple(found)
     agents = await services.agents(conversation)
@@ -28,12 +32,18 @@ async def specs(conversation: Conversation, services: Services) -> tuple[ToolSpe
 
 
 def names(conversation: Conversation, services: Services) -> list[str]:
-    return sorted(name for name in services.toolbox.tools if _offered(conversation, name))
+    return [name for name in services.toolbox.names(_root(conversation)) if _offered(conversation, name)]
 
 
 def find(conversation: Conversation, name: str, services: Services) -> Tool | None:
     """A plan that is proposed just after the mode has changed is one all the same."""
-    return services.toolbox.get(name) if _there(conversation, name) else None
+    return services.toolbox.get(name, _root(conversation)) if _there(conversation, name) else None
+
+
+async def find_again(conversation: Conversation, name: str, services: Services) -> Tool | None:
+    """The tool of a call that may be older than this daemon: what the workspace brings is brought up first."""
+    await services.toolbox.open(_root(conversation))
+    return services.toolbox.get(name, _root(conversation))
 
 
 def instructions(conversation: Conversation) -> Sequence[str]:
@@ -42,6 +52,11 @@ def instructions(conversation: Conversation) -> Sequence[str]:
         said.append(DELEGATED)
         said += [conversation.delegated.instructions] if conversation.delegated.instructions else []
     return said
+
+
+def _root(conversation: Conversation) -> str:
+    """Whose tools are there beside our own; in a workspace that is not trusted nothing is started for it."""
+    return os.path.realpath(path_of(conversation.workspace)) if conversation.trusted else ""
 
 
 def _offered(conversation: Conversation, name: str) -> bool:

@@ -10,7 +10,7 @@ from functools import partial
 from agent_ls.core import recovery
 from agent_ls.core.items import Item, ResultStatus, ToolResult
 from agent_ls.ports.tools import Delegates, Replay, Spools
-from agent_ls.runtime import guard
+from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.patience import patiently, record_patiently
 from agent_ls.runtime.places import tool_context
@@ -28,7 +28,7 @@ async def take_over(actor: Actor, services: Services) -> bool:
 
 
 async def _settle(actor: Actor, item: Item, services: Services) -> None:
-    tool = services.toolbox.get(item.call.tool)
+    tool = await equipment.find_again(actor.state.conversation, item.call.tool, services)
     result: ToolResult | None = ToolResult(
         status=ResultStatus.UNKNOWN, output="The daemon ended while this ran; whether it finished is not known."
     )

@@ -28,10 +28,6 @@ async def explain(desk: Desk, window: Window, params: models.ExplainPermission) 
     rules = await _rules(desk, params.conversation_id, params.workspace)
     if isinstance(rules, Refusal):
         return rules
-    tool = desk.services.toolbox.get(params.tool)
-    if tool is None:
-        names = ", ".join(sorted(desk.services.toolbox.tools))
-        return Refusal(Code.INVALID_PARAMS, f"There is no tool `{params.tool}`.", f"The tools are: {names}.")
     state = await _state(desk, params.conversation_id)
     if state is not None:
         context, held = tool_context(state, "explain", desk.services), state.conversation
@@ -40,6 +36,11 @@ async def explain(desk: Desk, window: Window, params: models.ExplainPermission) 
         context, mode, trusted = bare_context(path_of(params.workspace), desk.services), Mode.ASK, window.trusted
     else:
         return Refusal(Code.INVALID_PARAMS, "`workspace` or `conversationId` is missing.")
+    await desk.services.toolbox.open(context.root)
+    tool = desk.services.toolbox.get(params.tool, context.root)
+    if tool is None:
+        names = ", ".join(desk.services.toolbox.names(context.root))
+        return Refusal(Code.INVALID_PARAMS, f"There is no tool `{params.tool}`.", f"The tools are: {names}.")
     prepared = await tool.prepare(params.input, context)
     if isinstance(prepared, Invalid):
         return {"effect": "deny", "reason": prepared.message}

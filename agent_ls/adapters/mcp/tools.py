@@ -1,0 +1,116 @@
+"""Tools of MCP servers as the loop sees them: one for each that a server offers, and one that starts a server.
+
+Owns the card, the digest and the lock of such a call. Does not own whether it may run (core.policy). Nobody knows what
+a foreign tool touches, so it takes the whole workspace and is never run twice by itself.
+"""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from agent_ls.adapters.mcp.link import Gone, ServerLink, Told
+from agent_ls.adapters.mcp.results import result_of
+from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
+from agent_ls.core.messages import ToolSpec
+from agent_ls.core.textfile import printable
+from agent_ls.core.tool_server import ToolServer, tool_name
+from agent_ls.core.uris import file_uri
+from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+
+LONGEST_DESCRIPTION: Final = 4_000
+_NOTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
+
+Allow = Callable[[str, ToolServer], Awaitable[ServerLink]]
+"""Starts a server for a workspace's root; its link, once the first try has ended."""
+
+
+class McpTool:
+    kind = ItemKind.TOOL_CALL
+    effect = ToolEffect.OTHER
+    replay = Replay.ASK
+
+    def __init__(self, link: ServerLink, told: Told) -> None:
+        self.name = tool_name(link.server.name, told.name)
+        self._link = link
+        self._told = told
+        description = printable(told.description[:LONGEST_DESCRIPTION]) or f"{told.name}, of {link.server.name}."
+        schema = told.schema if told.schema.get("type") == "object" else _NOTHING
+        self._spec = ToolSpec(self.name, description, schema)
+
+    @property
+    def spec(self) -> ToolSpec:
+        return self._spec
+
+    async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
+        server = self._link.server
+        return Prepared(
+            tool=self.name,
+            input=dict(arguments),
+            effect=self.effect,
+            title=f"{server.name}: {printable(self._told.name)}",
+            digest=_digest(self.name, server.digest, dict(arguments)),
+            card={"type": "other", "tool": self.name, "server": server.name, "input": dict(arguments)},
+            keys=(file_uri(context.root),),
+        )
+
+    async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
+        answer = await self._link.call(self._told.name, prepared.input)
+        if isinstance(answer, Gone):
+            return ToolResult(status=ResultStatus.ERROR, output=printable(answer.reason))
+        return await result_of(answer, context.keep)
+
+    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+        said = f"The daemon ended while MCP server `{self._link.server.name}` was asked; what came of it is not known."
+        return Outcome(ToolResult(status=ResultStatus.UNKNOWN, output=said))
+
+
+class StartServerTool:
+    """Starts a server that came with the workspace, once a person has allowed exactly this definition."""
+
+    kind = ItemKind.TOOL_CALL
+    effect = ToolEffect.OTHER
+    replay = Replay.SAFE
+
+    def __init__(self, server: ToolServer, allow: Allow) -> None:
+        self.name = tool_name(server.name, "start")
+        self._server = server
+        self._allow = allow
+        description = (
+            f"Starts the MCP server `{server.name}` of this workspace's {server.origin.rpartition('/')[2]}; the person "
+            "is asked first. Its tools are there from your next step on."
+        )
+        self._spec = ToolSpec(self.name, description, _NOTHING)
+
+    @property
+    def spec(self) -> ToolSpec:
+        return self._spec
+
+    async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
+        server = self._server
+        shown = {"command" if server.command else "url": server.shown, "origin": server.origin}
+        names = {"environment": sorted(server.env), "headers": sorted(server.headers)}
+        return Prepared(
+            tool=self.name,
+            input={},
+            effect=self.effect,
+            title=f"Start MCP server {server.name}: {printable(server.shown)}",
+            digest=_digest(self.name, server.digest, {}),
+            card={"type": "other", "tool": self.name, "server": server.name, **shown, **names},
+        )
+
+    async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
+        link = await self._allow(context.root, self._server)
+        if not link.up:
+            said = f"MCP server `{self._server.name}` is {link.state}"
+            return ToolResult(status=ResultStatus.ERROR, output=printable(said))
+        names = ", ".join(tool_name(self._server.name, told.name) for told in link.tools)
+        return ToolResult(status=ResultStatus.OK, output=f"It is up. Its tools: {names}")
+
+    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+        """It was allowed and a new daemon has not started it: it is started."""
+        return Outcome(None)
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
