@@ -320,6 +320,10 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "ignored, and none is in the way of a stop.",
         ("tests/protocol/test_hooks.py", "tests/unit/adapters/host/test_hooks.py", "tests/unit/core/test_hooks.py"),
     ),
+    "delegate.notices": Requirement(
+        "The desktop shows one notice for what came together, and only while no window has the focus.",
+        ("tests/protocol/test_notices.py",),
+    ),
     "delegate.plans": Requirement(
         "In mode plan nothing changes but a plan can be proposed: accepted, as it is or changed, it is carried out in "
         "a run of its own, refused it goes back with the reason; of two windows one decides and the other is told.",

@@ -18,6 +18,7 @@ from agent_ls import paths
 from agent_ls.adapters.host.agent_files import AgentFiles
 from agent_ls.adapters.host.cards import CardFiles
 from agent_ls.adapters.host.exports import ExportFiles
+from agent_ls.adapters.host.notices import DesktopNotices
 from agent_ls.adapters.host.system import RandomIds, SystemClock
 from agent_ls.adapters.ledger.jsonl import open_file
 from agent_ls.adapters.mcp.servers import Servers
@@ -36,8 +37,10 @@ from agent_ls.daemon.toolbox import Workshop
 from agent_ls.daemon.workspaces import Workspaces
 from agent_ls.editor.connection import Handler
 from agent_ls.editor.desk import Desk, Exchange
+from agent_ls.editor.focus import Focus
 from agent_ls.editor.handlers.table import handlers
 from agent_ls.editor.inbox import Inbox
+from agent_ls.editor.notices import Notices
 from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface import diagnostics
 from agent_ls.editor.surface.board import Board
@@ -136,7 +139,7 @@ async def composed(
             )  # fmt: skip
             registry = _registry(services)
             board = Board(opened.documents, clock.monotonic, diagnostics.draw)
-            inbox = await _inbox(registry, board)
+            inbox = await _inbox(registry, board, environ)
             reloader, janitor = Reloader(settings, read, clock), Janitor(registry)
             reloader.users = [providers.use, workspaces.use, workshop.use, partial(_limit, services)]
             report = {"config": reloader.status, "janitor": janitor.status, "mcp": services.toolbox.status}
@@ -262,10 +265,12 @@ def _state_of(registry: Registry, conversation_id: str) -> ConversationState | N
     return None if actor is None else actor.state
 
 
-async def _inbox(registry: Registry, board: Board) -> Inbox:
+async def _inbox(registry: Registry, board: Board, environ: Mapping[str, str]) -> Inbox:
     """What waits in the ledger is in it; it hears of everything after that."""
     ledger = registry.services.ledger
-    inbox = Inbox(lambda known: _state_of(registry, known), board)
+    inbox = Inbox(lambda known: _state_of(registry, known), board, Focus(registry.services.clock))
+    show = DesktopNotices(environ).show
+    inbox.on_asked = Notices(registry.services, show, watched=inbox.watched, waits=inbox.waits).asked
     registry.services.feed.listeners.append(inbox.on_events)
     found = []
     for request in await ledger.requests(None, None):

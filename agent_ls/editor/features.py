@@ -61,6 +61,7 @@ async def hovered(desk: Desk, window: Window, params: Json) -> Json | None:
 
 async def focused(desk: Desk, window: Window, params: Json) -> None:
     uri = params.get("uri")
+    desk.inbox.focus.told(window, focused=params.get("focused") is True)
     if params.get("focused") is True and isinstance(uri, str):
         desk.board.use(window, uri, line_of(params, "range", "start") or 0, told=True)
 
@@ -117,6 +118,7 @@ def watched(desk: Desk, synchronisation: Mapping[str, Handler]) -> dict[str, Han
 
     def changed(window: Window, params: Json) -> None:
         if uri := _named(params):
+            desk.inbox.focus.used(window)
             changes = params.get("contentChanges")
             board.typed(window, uri, changes)
             first = changes[0] if isinstance(changes, list) and changes else None

@@ -11,6 +11,7 @@ from agent_ls.core.conversation import SUBAGENT, Conversation, ConversationStatu
 from agent_ls.core.events import Event
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request
+from agent_ls.editor.focus import Focus
 from agent_ls.editor.surface.board import Board, Viewer
 from agent_ls.ports.ledger import Summary
 from agent_ls.wire import views
@@ -26,9 +27,11 @@ class Told(Viewer, Protocol):
 
 
 class Inbox:
-    """`state_of` gives a conversation that is in memory; every one that changes is."""
+    """`state_of` gives a conversation that is in memory, as every one that changes is; `on_asked` hears what is new."""
 
-    def __init__(self, state_of: StateOf, board: Board) -> None:
+    def __init__(self, state_of: StateOf, board: Board, focus: Focus) -> None:
+        self.focus = focus
+        self.on_asked: Callable[[Sequence[Request], Conversation], None] = lambda requests, conversation: None
         self._state_of = state_of
         self._board = board
         self._windows: list[Told] = []
@@ -72,6 +75,7 @@ class Inbox:
             return
         self._workspaces[conversation_id] = state.conversation.workspace
         asked = [event.entity for event in events if isinstance(event.entity, Request)]
+        fresh = [request for request in asked if request.pending and request.id not in self._pending]
         for request in asked:
             self._pending.pop(request.id, None)
             if request.pending:
@@ -80,7 +84,16 @@ class Inbox:
             for window in tuple(self._windows):
                 if window.sees(state.conversation.workspace):
                     self.tell(window)
+        if fresh:
+            self.on_asked(fresh, state.conversation)
         self._changed(state)
+
+    def watched(self) -> bool:
+        """Whether the person looks at any window."""
+        return any(self.focus.has(window) for window in self._windows)
+
+    def waits(self, request_id: str) -> bool:
+        return request_id in self._pending
 
     def knows(self, conversation_id: str) -> bool:
         return conversation_id in self._workspaces

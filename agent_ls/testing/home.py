@@ -203,6 +203,7 @@ def _environment(root: Path, more: Mapping[str, str]) -> dict[str, str]:
         "AGENT_LS_STATE_DIR": os.fspath(root / "state"),
         "AGENT_LS_RUNTIME_DIR": os.fspath(root / "run"),
         "AGENT_LS_CONFIG": os.fspath(root / "config.toml"),
+        "AGENT_LS_NOTICES": "off",
         **more,
     }
 
