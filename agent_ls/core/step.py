@@ -50,7 +50,8 @@ class Triage:
     """A judged call: `call` still proposed, `part` its place in the reply, `text` what the model is told if not run.
 
     For ASK: `number`, `title`, `options` and `card` of the request; with `questions` or a `plan`, the answer of the
-    person is the call's result. For ALLOW: `result` where the call has no effects and was run already.
+    person is the call's result. For ALLOW: `result` where the call has no effects and was run already; `begins` where
+    it is started as soon as this is committed.
     """
 
     part: int
@@ -66,6 +67,7 @@ class Triage:
     questions: tuple[dict[str, Any], ...] = ()
     plan: str | None = None
     result: ToolResult | None = None
+    begins: bool = False
 
 
 def take_reply(
@@ -143,6 +145,8 @@ def _add_call(draft: Draft, attempt: Attempt, entry: Triage) -> None:
         fact = CallFact.FINISHED
         item = calls.settle(calls.evolve(item, CallFact.STARTED, draft.at), fact, draft.at, result=entry.result)
     draft.put(fact, item)
+    if entry.begins:
+        draft.put(CallFact.STARTED, calls.evolve(item, CallFact.STARTED, draft.at))
     if entry.result is not None:
         todo.keep(draft, item)
     if entry.verdict is TriageVerdict.ASK:

@@ -26,6 +26,7 @@ from agent_ls.core.rules import Ruling
 from agent_ls.ports.tools import Delegates, Invalid, Prepared, Spools, Tool, ToolContext, ToolEffect
 from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
+from agent_ls.runtime.begun import Begun
 from agent_ls.runtime.hook_calls import HookCalls
 from agent_ls.runtime.patience import Fenced, patiently, record_patiently
 from agent_ls.runtime.payloads import shrink_result, whole_input
@@ -37,6 +38,8 @@ from agent_ls.runtime.triage import proposal
 LAST_WORDS_S: Final = 5.0
 LATE_S: Final = 1.0
 CONFIRMED: Final = 3
+MAY_HAVE_HAD_EFFECTS: Final = "It had begun when {why}, and may have had effects."
+DID_NOT_BEGIN: Final = "It was about to begin when {why}, and did not."
 AS_SEEN: Final = frozenset({ToolEffect.READ, ToolEffect.SHELL})
 
 
@@ -60,6 +63,11 @@ class Batch:
             group.start_soon(self._run, item_id, name=f"call {item_id}")
         return bool(fresh)
 
+    def go_on(self, group: TaskGroup, begun: Begun) -> None:
+        """With a call whose start is on record already."""
+        self._scopes[begun.item_id] = anyio.CancelScope()
+        group.start_soon(self._go_on, begun, name=f"call {begun.item_id}")
+
     def cancel(self) -> None:
         for scope in self._scopes.values():
             scope.cancel()
@@ -70,6 +78,24 @@ class Batch:
                 await self._guarded(item_id)
         finally:
             del self._scopes[item_id]
+            self._actor.after_commit(self._actor)
+
+    async def _go_on(self, begun: Begun) -> None:
+        item = self._actor.state.items[begun.item_id]
+        scope = self._scopes[item.id]
+        try:
+            if scope.cancel_called:
+                with anyio.move_on_after(LAST_WORDS_S, shield=True):
+                    await self._finish(item.id, self._interrupted(item, DID_NOT_BEGIN))
+                return
+            tool = self._services.toolbox.tools[begun.prepared.tool]
+            context = tool_context(self._actor.state, item.id, self._services)
+            with scope:
+                await self._confirmed(begun.asked_at)
+                await self._through(item, tool, begun.prepared, context=context)
+        finally:
+            begun.give_back()
+            del self._scopes[item.id]
             self._actor.after_commit(self._actor)
 
     async def _guarded(self, item_id: str) -> None:
@@ -94,6 +120,10 @@ class Batch:
             return
         if prepared.effect is not ToolEffect.READ and not await self._started(item.id, prepared):
             return
+        await self._through(item, tool, prepared, context=context)
+
+    async def _through(self, item: Item, tool: Tool, prepared: Prepared, *, context: ToolContext) -> None:
+        """From the start to the record of the result."""
         result: ToolResult | None = None
         try:
             result = await self._call(tool, prepared, context)
@@ -178,13 +208,18 @@ class Batch:
         clock = self._services.clock
         asked_at = clock.monotonic()
         started = await record_patiently(self._actor, decide, clock)
+        if started:
+            await self._confirmed(asked_at)
+        return started
+
+    async def _confirmed(self, asked_at: float) -> None:
+        """Whoever stood still since the commit may have been taken over: no process is started on an old answer."""
+        clock = self._services.clock
         for _ in range(CONFIRMED):
-            if not started or (now := clock.monotonic()) - asked_at < LATE_S:
-                break
-            # Whoever stood still since the commit may have been taken over: no process is started on an old answer.
+            if (now := clock.monotonic()) - asked_at < LATE_S:
+                return
             asked_at = now
             await patiently(self._actor.confirm, clock)
-        return started
 
     async def _recorded(self, prepared: Prepared) -> str | None:
         """Kept before the change is made: a crash after it must not take from the person what they could undo."""
@@ -219,12 +254,11 @@ class Batch:
 
         await record_patiently(self._actor, decide, self._services.clock)
 
-    def _interrupted(self, item: Item) -> ToolResult:
+    def _interrupted(self, item: Item, told: str = MAY_HAVE_HAD_EFFECTS) -> ToolResult:
         said = self._services.feed.said(self._actor.id, item.id)
         why = "the run was ended by a mistake of agent-ls"
         if self._actor.state.runs[item.run_id].interrupt is not None:
             why = "the person stopped the run"
         elif self._services.drain.begun or self._services.supervisor.stopping:
             why = "the daemon was stopped"
-        text = f"It had begun when {why}, and may have had effects."
-        return ToolResult(status=ResultStatus.INTERRUPTED, output=f"{text}\n{said}".strip())
+        return ToolResult(status=ResultStatus.INTERRUPTED, output=f"{told.format(why=why)}\n{said}".strip())

@@ -109,7 +109,9 @@ class Driver:
                 await record_patiently(self._actor, decide, self._services.clock)
                 return True
             case AskModel() as ask:
-                await self._ring.ask(ask.run_id, ask.attempt_id)
+                begun = await self._ring.ask(ask.run_id, ask.attempt_id)
+                if begun is not None:
+                    self._batch.go_on(group, begun)
                 return True
             case RunCalls() as calls if self._batch.start(group, calls.item_ids):
                 return True

@@ -6,6 +6,7 @@ Owns waking and giving back on every way out. Does not own who goes first (core.
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
 
@@ -47,6 +48,18 @@ class LockTable:
             yield
         finally:
             self._give_back(ticket)
+
+    def seize(self, keys: Sequence[str], holder: Holder, *, since: str) -> Callable[[], None] | None:
+        """All keys at once if they are free now, else nothing. The result gives them back, once."""
+        if not keys:
+            return lambda: None
+        ticket = self._line.ask(holder.item_id, keys)
+        if not self._line.holds(ticket):
+            self._line.release(ticket)
+            return None
+        self._places[ticket.number] = _Place(holder, since)
+        self._changed()
+        return partial(self._give_back, ticket)
 
     def held(self) -> tuple[Lock, ...]:
         waiting = self._line.waiting

@@ -5,6 +5,8 @@ Owns the request to the model while it is in flight. Does not own the loop aroun
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final, TypeVar
@@ -15,7 +17,7 @@ from agent_ls.core import context, ids, step
 from agent_ls.core.attempt import Attempt, AttemptFact
 from agent_ls.core.draft import Decision
 from agent_ls.core.errors import HINTS, Code
-from agent_ls.core.items import Notice
+from agent_ls.core.items import CallState, Notice
 from agent_ls.core.messages import ModelMessage, Reply, TextPart
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.prompt import system_prompt
@@ -23,6 +25,7 @@ from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, Mod
 from agent_ls.ports.tools import Prepared
 from agent_ls.runtime import equipment
 from agent_ls.runtime.actor import Actor, Decide
+from agent_ls.runtime.begun import Begun, EarlyStart
 from agent_ls.runtime.early import EarlyReads
 from agent_ls.runtime.patience import patiently, record_patiently
 from agent_ls.runtime.payloads import Inflater, Keep, shrink_reply, shrink_text
@@ -57,6 +60,7 @@ class Ring:
         self._history = History()
         self._inflater = Inflater(services.ledger.get_blob)
         self._early = EarlyReads(actor, services, self._triager.prepared)
+        self._starts = EarlyStart(actor, services, self._triager.prepared)
 
     @property
     def prepared(self) -> dict[str, Prepared]:
@@ -82,26 +86,29 @@ class Ring:
         """What has been said is not lost because the disk is full just now."""
         return await patiently(partial(shrink, self._services.ledger.put_blob), self._services.clock)
 
-    async def ask(self, run_id: str, attempt_id: str) -> None:
-        """Asks the model once. The reply, the failure or the interruption is committed, unless a stop was noted."""
+    async def ask(self, run_id: str, attempt_id: str) -> Begun | None:
+        """Asks the model once. The reply, the failure or the interruption is committed, unless a stop was noted.
+
+        The result is a call that has begun with that commit, and that is now the batch's to run.
+        """
         attempt = self._actor.state.attempts[attempt_id]
         if (over := self._over_limit(attempt)) is not None:
             await self._fail(run_id, over)
-            return
+            return None
         if (refused := await self._triager.hooks.begin_session(attempt)) is not None:
             await self._fail(run_id, refused)
-            return
+            return None
         model = self._services.models(self._actor.state.conversation.provider)
         if isinstance(model, Failure):
             await self._fail(run_id, notice_of(model))
-            return
+            return None
         reply = await self._call(model, attempt)
         if reply is None:
-            return
+            return None
         if isinstance(reply, Failure):
             await self._fail(run_id, notice_of(reply))
-            return
-        await self._take(attempt, reply)
+            return None
+        return await self._take(attempt, reply)
 
     async def _call(self, model: Model, attempt: Attempt) -> Reply | Failure | None:
         """None when the request was cancelled because a stop was noted."""
@@ -125,25 +132,41 @@ class Ring:
             self._said.setdefault(frame.part, []).append(frame.delta)
         self._services.feed.text(self._actor.id, item_id, frame.delta, phase=phase)
 
-    async def _take(self, attempt: Attempt, reply: Reply) -> None:
+    async def _take(self, attempt: Attempt, reply: Reply) -> Begun | None:
         if not reply.parts:
             empty = Failure(
                 Cause.EMPTY, "The model gave an empty answer. Send the message again, or use another model."
             )
             await self._fail(attempt.run_id, notice_of(empty))
-            return
+            return None
+        judged_in = self._actor.state.conversation
         triage = await self._early.run(attempt, await self._triager.judge(attempt, reply))
         if not triage:
             await self._triager.hooks.before_end(attempt, reply)
         kept = await self._patiently(partial(shrink_reply, reply))
+        begun = self._starts.seize(attempt, triage)
 
         def decide(state: ConversationState, at: str) -> Decision | None:
             run = state.runs[attempt.run_id]
             if run.interrupt is not None or run.ended:
                 return None
-            return step.take_reply(state, attempt, kept, triage=triage, at=at)
+            # Judged for a mode that is not that of the conversation any more: the batch looks once more.
+            begins = begun is not None and state.conversation is judged_in
+            judged = [replace(triage[0], begins=True)] if begins else triage
+            return step.take_reply(state, attempt, kept, triage=judged, at=at)
 
-        await self._record(decide)
+        with ExitStack() as held:
+            if begun is not None:
+                held.callback(begun.give_back)
+            await self._record(decide)
+            if begun is not None and self._has_begun(begun):
+                held.pop_all()
+                return begun
+        return None
+
+    def _has_begun(self, begun: Begun) -> bool:
+        item = self._actor.state.items.get(begun.item_id)
+        return item is not None and item.call.state is CallState.STARTED
 
     async def _fail(self, run_id: str, error: Notice) -> None:
         said = await self._spoken()

@@ -158,6 +158,7 @@ class HandTool:
     prepare_gate: anyio.Event | None = None
     preparing: anyio.Event = field(default_factory=anyio.Event)
     output: str | None = None
+    command: str | None = None
     keeps: bytes | None = None
     recovered: Outcome | Exception = field(default_factory=lambda: Outcome(None))
     began: list[str] = field(default_factory=list)
@@ -189,6 +190,7 @@ class HandTool:
             title=name,
             digest=f"{name} {self.shown}",
             card={"type": "other"},
+            command=self.command,
             keys=tuple(arguments.get("keys", ())),
             writes=() if self.effect is ToolEffect.READ else tuple(arguments.get("writes", ("/w/x",))),
         )
