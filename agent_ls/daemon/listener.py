@@ -21,11 +21,12 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 import anyio
-from anyio.abc import ByteStream, TaskGroup, UNIXSocketStream
+from anyio.abc import ByteStream, TaskGroup
 
 from agent_ls import paths
 from agent_ls.adapters.host.filesystem import network_filesystem
 from agent_ls.bridge.start import NoDaemon, connect
+from agent_ls.daemon.link import Link
 from agent_ls.daemon.peers import OrphanReaper, verdict
 
 BACKLOG = 128
@@ -101,7 +102,7 @@ class Listener:
             return
         if decided == "descendant":
             log.warning("a process that descends from the daemon asked to be let in; it is refused")
-        stream = await UNIXSocketStream.from_socket(link)
+        stream = await Link.of(link)
         tasks.start_soon(serve, stream, decided == "welcome")
 
     async def _watch(self, sleep: Sleep) -> None:

@@ -38,7 +38,7 @@ class Actor:
         self.id = conversation_id
         self.state = state
         self._services = services
-        self._turn = anyio.Lock()
+        self._turn = anyio.Lock(fast_acquire=True)
         self.after_commit: Callable[[Actor], None] = lambda _: None
         self.on_fenced: Callable[[Actor], None] = lambda _: None
         self.fenced = False

@@ -45,9 +45,12 @@ class EarlyReads:
             results[entry.part] = await self._read(ids.part_id(attempt.step_id, entry.part))
 
         with anyio.move_on_after(MOMENT_S):
-            async with anyio.create_task_group() as group:
-                for entry in triage:
-                    group.start_soon(read, entry)
+            if len(triage) == 1:
+                await read(triage[0])
+            else:
+                async with anyio.create_task_group() as group:
+                    for entry in triage:
+                        group.start_soon(read, entry)
         return [replace(entry, result=results.get(entry.part)) for entry in triage]
 
     def _reads(self, attempt: Attempt, entry: Triage) -> bool:

@@ -51,9 +51,12 @@ class Triager:
             cut = reply.stop is Stop.MAX_TOKENS and index == len(reply.parts) - 1
             judged[index] = await self._one(attempt, index, part=part, cut=cut, rules=rules)
 
-        async with anyio.create_task_group() as group:
-            for index, part in enumerate(reply.parts):
-                if isinstance(part, CallPart):
+        made = [(index, part) for index, part in enumerate(reply.parts) if isinstance(part, CallPart)]
+        if len(made) == 1:
+            await look(*made[0])
+        elif made:
+            async with anyio.create_task_group() as group:
+                for index, part in made:
                     group.start_soon(look, index, part)
         found = [judged[index] for index in sorted(judged)]
         asked = sum(1 for entry in found if entry.verdict is TriageVerdict.ASK)
