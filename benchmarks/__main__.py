@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from time import monotonic
 
-from benchmarks import attach, explain, recovery, rounds, stream, table
+from benchmarks import attach, explain, pieces, recovery, rounds, stream, table
 from benchmarks.rig import Rig, built, uri
 from benchmarks.seed import Seeded, seed
 
@@ -21,6 +21,7 @@ Measure = Callable[[Rig, dict[str, Seeded]], list[table.Row]]
 GROUPS: dict[str, tuple[str, Measure]] = {
     "stream": ("messages", lambda rig, _: stream.measure(rig)),
     "rounds": ("tools", lambda rig, _: rounds.measure(rig)),
+    "pieces": ("single pieces", lambda rig, _: pieces.measure(rig)),
     "growth": ("a long conversation", lambda rig, _: rounds.growth(rig)),
     "attach": ("windows", attach.measure),
     "recovery": ("starts", lambda rig, _: recovery.measure(rig)),

@@ -16,7 +16,14 @@ from typing import Any
 from benchmarks.model import TOKEN
 from benchmarks.rig import Exchange, Rig, Window, ms, pause, until
 
-TEXTS = {"stream": "stream 2000", "rounds": "read 10", "shell": "shell 10", "growth": "say 400", "say": "say 40", "attach": ""}
+TEXTS = {
+    "stream": "stream 2000",
+    "rounds": "read 10",
+    "shell": "shell 10",
+    "growth": "say 400",
+    "say": "say 40",
+    "attach": "",
+}
 SHOWN = 36
 
 

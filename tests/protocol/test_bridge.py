@@ -3,8 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -158,23 +156,3 @@ def test_a_runtime_directory_that_others_may_write_to_is_refused(
     assert editor.code() == 1
     assert editor.process.stderr
     assert f"Others may write to {runtime_dir}." in editor.process.stderr.read().decode()
-
-
-def test_the_bridge_starts_in_the_time_of_four_bare_interpreters(daemon: FakeDaemon, env: dict[str, str]) -> None:
-    def bare() -> float:
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-I", "-c", "pass"], check=True, env=env)
-        return time.perf_counter() - start
-
-    def bridge() -> float:
-        start = time.perf_counter()
-        editor = Editor(env)
-        editor.send(id=1, method="initialize", params={})
-        link = daemon.accept()
-        link.next()
-        took = time.perf_counter() - start
-        editor.close()
-        return took
-
-    # The least of several, because other work on the machine only ever adds.
-    assert min(bridge() for _ in range(10)) <= 4 * min(bare() for _ in range(10))

@@ -1,7 +1,8 @@
 """Locks: no two conflicting holders, nobody starves, nothing deadlocks, and a look-up does not count all locks."""
 
+import sys
 from dataclasses import dataclass, field
-from time import perf_counter
+from types import FrameType
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -142,20 +143,30 @@ def _number(ticket: Ticket) -> int:
     return ticket.number
 
 
-def test_a_look_up_costs_the_same_with_64_000_locks_as_with_none() -> None:
+def test_a_look_up_costs_with_64_000_locks_about_what_it_costs_with_none() -> None:
+    """In calls of functions, which no busy machine changes; in time: benchmarks/pieces.py."""
     line = Line()
+    alone = _calls(line)
     for conversation in range(64):
         for file in range(1000):
             line.ask(f"c{conversation}", [f"file:///home/me/w{conversation}/src/f{file}.py"])
     assert len(line.held) == 64_000
     blocked = line.ask("late", ["file:///home/me"])
     assert line.waiting == (blocked,)
-    # The best of several rounds: a busy machine makes a round slow, never fast.
-    assert min(_round(line) for _ in range(20)) < 50e-6
+    assert _calls(line) < 2 * alone
 
 
-def _round(line: Line) -> float:
-    started = perf_counter()
-    for file in range(100):
-        line.release(line.ask("other", [f"file:///srv/w/src/f{file}.py"]))
-    return (perf_counter() - started) / 100
+def _calls(line: Line) -> int:
+    """Functions called, built-in ones too, for one lock that is got and given back."""
+    count = 0
+
+    def called(frame: FrameType, event: str, arg: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    sys.setprofile(called)
+    try:
+        line.release(line.ask("other", ["file:///srv/w/src/f.py"]))
+    finally:
+        sys.setprofile(None)
+    return count

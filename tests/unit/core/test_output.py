@@ -1,6 +1,6 @@
 """Output becomes bounded, clean, valid text, however its bytes are cut into pieces."""
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -120,6 +120,6 @@ def test_a_flood_is_thinned_out_and_said_so() -> None:
 )
 def test_no_output_takes_long_to_clean(data: bytes) -> None:
     folder = Folder()
-    started = perf_counter()
+    started = process_time()
     folder.feed(data)
-    assert perf_counter() - started < 0.5
+    assert process_time() - started < 0.5
