@@ -293,8 +293,11 @@ class House:
             await self.changed.wait()
 
     async def rest(self) -> None:
-        """Until no run is active."""
+        """Until no run is active and nobody works on one."""
         await self.until(lambda: self.actor.state.active is None)
+        driver = self.registry.driver(ID)
+        if driver is not None:
+            await driver.over()
 
     async def asked(self) -> None:
         """Until the model has been called (again)."""

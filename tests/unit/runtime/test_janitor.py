@@ -92,6 +92,7 @@ async def test_a_run_that_cannot_be_put_right_fails_with_a_clear_error() -> None
         await house.create(Mode.ASK)
         await house.say()
         await house.until(lambda: bool(house.actor.state.pending))
+        await house.registry.driver(ID).over()
         (request,) = house.actor.state.pending.values()
         # Nobody can answer what the call waits for, in memory and in the ledger.
         house.actor.state.pending.clear()
