@@ -118,7 +118,7 @@ class Window(Connection):
     def on_stream(self, conversation_id: str, update: StreamUpdate) -> None:
         if conversation_id in self._held:
             return
-        said = {"output": update.delta} if update.is_output else {"delta": update.delta}
+        said = {"output" if update.is_output else "text" if update.whole else "delta": update.delta}
         params = {
             "conversationId": conversation_id,
             "itemId": update.item_id,

@@ -4,7 +4,7 @@ Owns subscriptions and the text that a window sees before it is committed. Text 
 one frame an item every 33 ms goes to a subscriber, and once a second a copy is kept for display after a crash.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, Protocol
 
@@ -21,7 +21,7 @@ OUTPUT_TAIL: Final = 64 * 1024
 
 @dataclass(frozen=True)
 class StreamUpdate:
-    """One coalesced frame: `cursor` is the length of the text after `delta`."""
+    """One coalesced frame: `cursor` is the length of the text after `delta`. `whole`: it replaces all before it."""
 
     item_id: str
     cursor: int
@@ -29,6 +29,7 @@ class StreamUpdate:
     _: KW_ONLY
     phase: str
     is_output: bool
+    whole: bool = False
 
 
 class Subscriber(Protocol):
@@ -52,6 +53,8 @@ class _Buffer:
     size: int = 0
     unsent: list[str] = field(default_factory=list)
     unkept: bool = False
+    foreign: bool = False
+    unseen: bool = False
 
     def add(self, text: str) -> None:
         self.chunks.append(text)
@@ -113,6 +116,20 @@ class Feed:
     def text(self, conversation_id: str, item_id: str, delta: str, *, phase: str) -> None:
         """Text of an answer in flight; `phase` is thinking, answering or tool."""
         self._add(conversation_id, item_id, delta, phase=phase, is_output=False)
+
+    def show(self, conversation_id: str, texts: Mapping[str, str]) -> None:
+        """Text in flight at another daemon, all of it that is known here: what is not there any more is dropped."""
+        buffers = self._buffers.setdefault(conversation_id, {})
+        self.clear(conversation_id, [item_id for item_id in buffers if item_id not in texts])
+        for item_id, text in texts.items():
+            known = buffers.get(item_id)
+            if known is None or not text.startswith(known.text()):
+                known = _Buffer("answering", is_output=False, foreign=True, unseen=True)
+                self._buffers.setdefault(conversation_id, {})[item_id] = known
+            if more := text[known.size :]:
+                known.add(more)
+                self._dirty[conversation_id, item_id] = None
+                self._wake.set()
 
     def output(self, conversation_id: str, item_id: str, delta: str) -> None:
         """Output of a tool that runs."""
@@ -202,16 +219,19 @@ class Feed:
             buffer = self._buffers.get(conversation_id, {}).get(item_id)
             if buffer is None:
                 continue
-            delta = "".join(buffer.unsent)
+            whole, buffer.unseen = buffer.unseen, False
+            delta = buffer.text() if whole else "".join(buffer.unsent)
             buffer.unsent.clear()
-            update = StreamUpdate(item_id, buffer.size, delta, phase=buffer.phase, is_output=buffer.is_output)
+            update = StreamUpdate(
+                item_id, buffer.size, delta, phase=buffer.phase, is_output=buffer.is_output, whole=whole
+            )
             for subscriber in tuple(self._subscribers.get(conversation_id, ())):
                 subscriber.on_stream(conversation_id, update)
 
     def _keep(self) -> None:
         for conversation_id, buffers in self._buffers.items():
             for item_id, buffer in buffers.items():
-                if buffer.unkept and not buffer.is_output and buffer.phase == "answering":
+                if buffer.unkept and not (buffer.is_output or buffer.foreign) and buffer.phase == "answering":
                     buffer.unkept = False
                     self._kept.add(conversation_id)
                     self._keep_partial(conversation_id, item_id, buffer.text())

@@ -101,6 +101,8 @@ class Others:
             while after < seq:
                 after = await self._publish(conversation_id, after)
             self._followed.pop(conversation_id, None)
+            # What another daemon said and did not commit is not what this one is going to say.
+            self._services.feed.clear_all(conversation_id)
 
     async def listen(self) -> None:
         """For the life of the daemon."""
@@ -191,6 +193,8 @@ class Others:
                 before, after = after, await self._publish(conversation_id, after)
                 if after - before < BATCH:
                     break
+            if after is not None:
+                await self._show_text(conversation_id)
         await self._tell_summary(conversation_id)
 
     async def _publish(self, conversation_id: str, after: int) -> int:
@@ -200,6 +204,12 @@ class Others:
         self._services.feed.publish(conversation_id, events)
         self._followed[conversation_id] = events[-1].seq
         return events[-1].seq
+
+    async def _show_text(self, conversation_id: str) -> None:
+        """What is being said there, as far as it is written down."""
+        texts = await self._services.ledger.partials(conversation_id)
+        if self._registry.live(conversation_id) is None:
+            self._services.feed.show(conversation_id, texts)
 
     async def _tell_summary(self, conversation_id: str) -> None:
         ledger = self._services.ledger

@@ -189,6 +189,28 @@ async def test_a_run_is_stopped_and_its_queue_and_title_changed_from_the_other(u
         assert facts(await b.history(seen)) == facts(await a.history(held))
 
 
+async def test_text_in_flight_at_one_is_seen_at_the_other_and_gives_way_to_what_is_committed(url: str) -> None:
+    first, last = Gate(), Gate()
+    answer = reply(Say("Hel"), Wait(first), Say("lo, wor"), Wait(last), Say("ld."))
+    async with (
+        two(InOrder([answer]), url) as (_, one, other),
+        one.editor(one.workspace, name="a") as a,
+        other.editor(one.workspace, name="b") as b,
+    ):
+        held = await a.create(one.workspace)
+        seen = await b.attach(held.id)
+        run = await a.send(held, "First.")
+        await b.wait_for(lambda: seen.shown == "Hel")
+        first.open()
+        await b.wait_for(lambda: seen.shown == "Hello, wor")
+        late = await b.attach(held.id)
+        await b.wait_for(lambda: late.shown == "Hello, wor")
+        last.open()
+        await b.until_ended(late, run)
+        await a.until_ended(held, run)
+        assert (late.answers, held.answers) == (["Hello, world."], ["Hello, world."])
+
+
 async def test_what_one_deletes_is_gone_at_the_other(url: str) -> None:
     async with (
         two(InOrder([say("One.")]), url) as (_, one, other),

@@ -197,3 +197,20 @@ async def test_what_is_said_in_a_conversation_that_was_taken_over_is_forgotten()
         given.feed.text("c", "i2", "New", phase="answering")
         await given.frame()
         assert given.told.frames == [StreamUpdate("i2", 3, "New", phase="answering", is_output=False)]
+
+
+async def test_text_of_another_daemon_goes_on_where_it_was_or_takes_the_place_of_what_was_shown() -> None:
+    async with pumped() as given:
+        for texts in ({"i1": "Hel"}, {"i1": "Hello"}, {"i1": "Hello"}, {"i1": "Other"}, {"i2": "Next"}):
+            given.feed.show("c", texts)
+            await given.frame()
+        assert [(f.item_id, f.cursor, f.delta, f.whole) for f in given.told.frames] == [
+            ("i1", 3, "Hel", True),
+            ("i1", 5, "lo", False),
+            ("i1", 5, "Other", True),
+            ("i2", 4, "Next", True),
+        ]
+        assert [stream.item_id for stream in given.feed.streams("c")] == ["i2"]
+        given.feed.show("c", {})
+        assert given.feed.streams("c") == []
+        assert given.kept == []

@@ -91,7 +91,7 @@ class PostgresLedger:
         self._schema = schema
         self._links = Links(server)
         self._writer = Writer(server, self._boot_id)
-        self._partials = Partials(self._links)
+        self._partials = Partials(self._links, boot_id=self._boot_id)
         self._leases = Leases(clock)
         self._claimed = 0
         self._reclaimed = 0

@@ -4,12 +4,14 @@ from contextlib import suppress
 
 from agent_ls.adapters.ledger.postgres import reads
 from agent_ls.adapters.ledger.postgres.links import Connection, Links
+from agent_ls.adapters.ledger.postgres.statements import CHANNEL
 from agent_ls.ports.ledger import LedgerError
 
 
 class Partials:
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: Links, *, boot_id: str) -> None:
         self._links = links
+        self._boot_id = boot_id
         self._fresh: dict[tuple[str, str], str] = {}
 
     def keep(self, conversation_id: str, item_id: str, text: str) -> None:
@@ -23,7 +25,7 @@ class Partials:
         rows = [(*key, text.encode("utf-8", "replace")) for key, text in fresh.items()]
 
         async def write(db: Connection) -> None:
-            await db.execute(_KEEP, *map(list, zip(*rows, strict=True)))
+            await db.execute(_KEEP, *map(list, zip(*rows, strict=True)), CHANNEL, self._boot_id)
 
         try:
             await self._links.run(write)
@@ -52,6 +54,8 @@ class Partials:
             await self._links.run(remove)
 
 
-_KEEP = """INSERT INTO partial (conversation_id, item_id, text)
+# Other daemons are told, once a second at most: their windows see how far it has come.
+_KEEP = """WITH kept AS (INSERT INTO partial (conversation_id, item_id, text)
     SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[])
-    ON CONFLICT (conversation_id, item_id) DO UPDATE SET text = excluded.text"""
+    ON CONFLICT (conversation_id, item_id) DO UPDATE SET text = excluded.text)
+    SELECT pg_notify($4, $5 || ' ' || c) FROM (SELECT DISTINCT unnest($1::text[]) AS c) AS changed"""

@@ -128,7 +128,7 @@ async def blob(db: Connection, digest: str) -> bytes | None:
 
 
 async def partials(db: Connection, conversation_id: str) -> dict[str, str]:
-    rows = await db.fetch("SELECT item_id, text FROM partial WHERE conversation_id = $1", conversation_id)
+    rows = await db.fetch(_PARTIALS, conversation_id)
     return {item_id: text.decode(errors="replace") for item_id, text in rows}
 
 
@@ -183,6 +183,10 @@ _HEAD = f"""SELECT c.seq, n.kind, n.entity FROM conversation c LEFT JOIN LATERAL
         {_NEWEST} WHERE p.entity_id = c.conversation_id
         UNION ALL {_NEWEST} WHERE p.conversation_id = c.conversation_id AND p.state IS NOT NULL) n ON true
     WHERE c.conversation_id = $1 AND c.seq > 0"""
+
+# What is committed is not in flight any more.
+_PARTIALS = """SELECT item_id, text FROM partial p WHERE conversation_id = $1
+    AND NOT EXISTS (SELECT 1 FROM current WHERE entity_id = p.item_id)"""
 
 _EVENTS = """SELECT seq, at, kind, fact, entity FROM event
     WHERE conversation_id = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
