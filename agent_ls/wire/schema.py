@@ -1,4 +1,5 @@
-"""docs/protocol.md and docs/protocol.schema.json, made from METHODS: `python -m agent_ls.wire.schema docs/`.
+"""docs/protocol.md and docs/protocol.schema.json, made from METHODS: `python -m agent_ls.wire.schema docs/`; with them
+the types of the VS Code extension (typescript.py).
 
 Owns how the table is written down. Does not own anything that is said there; a change goes into methods.py, models.py,
 results.py or the core.
@@ -13,7 +14,7 @@ from typing import Any, Final
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.errors import HINTS, RETRYABLE, Code
 from agent_ls.core.items import PAYLOADS, ContextItem
-from agent_ls.wire import methods, results
+from agent_ls.wire import methods, results, typescript
 from agent_ls.wire.methods import Direction, Method
 from agent_ls.wire.shapes import Shapes
 
@@ -132,5 +133,14 @@ def _row(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
+def write_types(root: Path) -> None:
+    """Where there is no extension beside the docs, there is nothing to write."""
+    place = root / typescript.FILE
+    if place.parent.is_dir():
+        place.write_text(typescript.typescript(schema()), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    write(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))
+    docs = Path(sys.argv[1] if len(sys.argv) > 1 else "docs")
+    write(docs)
+    write_types(docs.resolve().parent)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_ls.wire import schema
+from agent_ls.wire import schema, typescript
 from tests.architecture.source import ROOT
 
 DOCS = ROOT / "docs"
@@ -16,6 +16,11 @@ def test_the_generated_file_is_what_the_table_says_now(name: str, tmp_path: Path
     schema.write(tmp_path)
     made = (tmp_path / name).read_text(encoding="utf-8")
     assert (DOCS / name).read_text(encoding="utf-8") == made, "run: python -m agent_ls.wire.schema docs/"
+
+
+def test_the_types_of_the_extension_are_what_the_table_says_now() -> None:
+    made = typescript.typescript(schema.schema())
+    assert (ROOT / typescript.FILE).read_text(encoding="utf-8") == made, "run: python -m agent_ls.wire.schema docs/"
 
 
 def test_every_reference_of_the_schema_leads_somewhere() -> None:

@@ -1,0 +1,78 @@
+// A request as the native parts of VS Code show it: plain text for papers, Markdown for comments and tooltips.
+//
+// Owns that nothing of it is cut, that nothing in it can hide, and that nothing in it is taken for markup. Does not own
+// where it stands.
+
+import * as vscode from 'vscode';
+
+import { requestTitle } from '../core/labels';
+import { escaped, named, oneLine, warning } from '../core/display';
+import { fileName } from '../core/labels';
+import type { Request } from '../protocol.gen';
+
+/** What it would do, complete, as lines of text. */
+export function body(request: Request): { text: string; language: string } {
+  const card = request.card ?? {};
+  if (typeof card.command === 'string') {
+    const environment = Object.entries((card.environment ?? {}) as Record<string, string | null>).map(([name, value]) =>
+      value === null ? `# without ${escaped(name)}` : `# with ${escaped(`${name}=${value}`)}`,
+    );
+    const where = typeof card.cwd === 'string' ? [`# in ${oneLine(card.cwd, 1000)}`] : [];
+    return { text: [escaped(card.command), ...where, ...environment].join('\n'), language: 'shellscript' };
+  }
+  if (typeof card.diff === 'string') {
+    return { text: named(card.diff), language: 'diff' };
+  }
+  if (request.questions !== undefined && request.questions.length > 0) {
+    return { text: request.questions.map((question) => escaped(String(question['text'] ?? question['header'] ?? ''))).join('\n'), language: 'plaintext' };
+  }
+  const given = Object.entries(request.input ?? card).map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return { text: escaped(given.join('\n')), language: 'plaintext' };
+}
+
+/** The URI and diff of a change of a file. */
+export function change(request: Request): { uri: vscode.Uri; diff: string } | undefined {
+  const card = request.card ?? {};
+  if (request.kind !== 'approval' || card.type !== 'edit' || typeof card.uri !== 'string' || typeof card.diff !== 'string') {
+    return undefined;
+  }
+  return { uri: vscode.Uri.parse(card.uri), diff: card.diff };
+}
+
+export function markdown(request: Request): vscode.MarkdownString {
+  const { text, language } = body(request);
+  const said = new vscode.MarkdownString(undefined, false);
+  said.isTrusted = false;
+  said.supportHtml = false;
+  const alarm = warning(typeof request.card?.command === 'string' ? request.card.command : text);
+  if (alarm !== undefined) {
+    said.appendText(`⚠ ${alarm}\n\n`);
+  }
+  const fence = '`'.repeat(Math.max(3, longestTicks(text) + 1));
+  said.appendMarkdown(`${fence}${language === 'shellscript' ? 'sh' : language}\n${text}\n${fence}\n`);
+  for (const option of request.options) {
+    if (option.rule !== undefined) {
+      said.appendText(`“${oneLine(option.label)}” keeps the rule ${oneLine(option.rule)}\n`);
+    }
+  }
+  return said;
+}
+
+/** `Edit hello.py`, or what else it is. */
+export function heading(request: Request): string {
+  const changed = change(request);
+  if (changed !== undefined) {
+    return oneLine(request.title) || `Change ${fileName(changed.uri.toString())}`;
+  }
+  return requestTitle(request);
+}
+
+/** What menus may offer, read by `when` clauses. */
+export function flags(request: Request, editable: boolean): string {
+  const scopes = request.options.filter((option) => option.decision === 'allow').map((option) => option.scope ?? 'once');
+  return [request.kind, ...(editable ? ['editable'] : []), ...scopes].join('.');
+}
+
+function longestTicks(text: string): number {
+  return Math.max(0, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
+}

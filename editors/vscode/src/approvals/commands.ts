@@ -1,0 +1,201 @@
+// Commands of approvals: which card a key or a click means, and what is done with it.
+//
+// Owns that a key never answers a card that is not on the screen. Does not own sending answers (answers.ts).
+
+import * as vscode from 'vscode';
+
+import { label, type Scope } from './answers';
+import { body, change, heading } from './card';
+import type { Comments } from './comments';
+import { SCHEME, textOf, type Editing } from './editing';
+import type { ApprovalsTree, Node } from './tree';
+import type { Agent } from '../context';
+import { draftOf } from '../core/edits';
+import { located } from '../core/diff';
+import type { Held } from '../core/requests';
+
+export interface Parts {
+  readonly tree: ApprovalsTree;
+  readonly comments: Comments;
+  readonly editing: Editing;
+  /** Whether the chat shows this conversation just now. */
+  chatShows(conversationId: string): boolean;
+  focusChat(): Promise<void>;
+}
+
+/** What a command may be given: by a tree, a lens, a comment, another command; by a key nothing. */
+type Given = Node | { readonly id: string; readonly digest: string } | vscode.CommentThread | string | undefined;
+
+interface Meant {
+  readonly held: Held;
+  readonly digest: string;
+  readonly shown: boolean;
+}
+
+export class ApprovalCommands {
+  private current: number | undefined;
+
+  constructor(
+    private readonly agent: Agent,
+    private readonly parts: Parts,
+  ) {}
+
+  register(): vscode.Disposable[] {
+    const on = (name: string, work: (given: Given) => unknown): vscode.Disposable =>
+      vscode.commands.registerCommand(`agentLs.approvals.${name}`, work);
+    const reply = (name: string, work: (said: vscode.CommentReply) => unknown): vscode.Disposable =>
+      vscode.commands.registerCommand(`agentLs.approvals.thread.${name}`, work);
+    return [
+      on('allowOnce', (given) => this.allow(given, 'once')),
+      on('allowConversation', (given) => this.allow(given, 'conversation')),
+      on('allowWorkspace', (given) => this.allow(given, 'workspace')),
+      on('deny', (given) => this.deny(given)),
+      on('editAndAllow', (given) => this.edit(given)),
+      on('allowAsEdited', () => this.parts.editing.allow()),
+      on('details', (given) => this.details(given)),
+      on('answer', () => this.parts.focusChat()),
+      on('next', () => this.go(1)),
+      on('previous', () => this.go(-1)),
+      reply('allow', (said) => this.threaded(said, (held, digest) => this.agent.answers.allow(held, 'once', { digest, shown: true }))),
+      reply('allowConversation', (said) => this.threaded(said, (held, digest) => this.agent.answers.allow(held, 'conversation', { digest, shown: true }))),
+      reply('deny', (said) => this.threaded(said, (held, digest) => this.agent.answers.deny(held, said.text, { digest, shown: true }))),
+      reply('edit', (said) => this.threaded(said, (held) => this.parts.editing.begin(held))),
+    ];
+  }
+
+  private async allow(given: Given, scope: Scope): Promise<void> {
+    if (given === undefined && vscode.window.activeTextEditor?.document.uri.scheme === SCHEME) {
+      return this.parts.editing.allow();
+    }
+    const meant = this.meant(given);
+    if (meant === undefined) {
+      return;
+    }
+    if (meant.held.request.kind !== 'approval') {
+      return this.parts.focusChat();
+    }
+    await this.agent.answers.allow(meant.held, scope, meant);
+  }
+
+  private async deny(given: Given): Promise<void> {
+    const meant = this.meant(given);
+    if (meant === undefined) {
+      return;
+    }
+    const reason = await vscode.window.showInputBox({
+      title: `Deny ${label(meant.held.request)}`,
+      prompt: 'Why? The agent is told. Empty: without a reason. Escape: nothing is decided.',
+      ignoreFocusOut: true,
+    });
+    if (reason !== undefined) {
+      await this.agent.answers.deny(meant.held, reason, { ...meant, shown: true });
+    }
+  }
+
+  private async edit(given: Given): Promise<void> {
+    const meant = this.meant(given);
+    if (meant !== undefined) {
+      await this.parts.editing.begin(meant.held);
+    }
+  }
+
+  /** All of it: a change as a diff, everything else as text. */
+  private async details(given: Given): Promise<void> {
+    const meant = this.meant(given);
+    if (meant === undefined) {
+      return;
+    }
+    const { request } = meant.held;
+    const changed = change(request);
+    const before = changed === undefined ? undefined : await textOf(changed.uri);
+    const draft = changed === undefined ? undefined : draftOf(request, before);
+    if (changed !== undefined && draft?.kind === 'file') {
+      const name = changed.uri.path.slice(changed.uri.path.lastIndexOf('/') + 1);
+      const after = this.agent.papers.put(`requests/${request.number}/${name}`, draft.text);
+      const left = before === undefined ? this.agent.papers.put(`requests/${request.number}/before/${name}`, '') : changed.uri;
+      await vscode.commands.executeCommand('vscode.diff', left, after, `#${request.number} ${heading(request)}`);
+      return;
+    }
+    const { text, language } = body(request);
+    await this.agent.papers.show(`requests/${request.number}/${request.tool ?? request.kind}`, text, language);
+  }
+
+  /** Goes to where the next card stands; that is a command of the person, so the cursor goes with it. */
+  private async go(step: 1 | -1): Promise<void> {
+    const held = this.agent.book.beside(this.current, step);
+    if (held === undefined) {
+      this.agent.say('Nothing waits for you.');
+      return;
+    }
+    this.current = held.request.number;
+    const changed = change(held.request);
+    if (changed !== undefined && (await textOf(changed.uri)) !== undefined) {
+      const document = await vscode.workspace.openTextDocument(changed.uri);
+      const { first } = located(document.getText(), changed.diff);
+      const at = new vscode.Position(Math.min(first, document.lineCount - 1), 0);
+      await vscode.window.showTextDocument(document, { selection: new vscode.Range(at, at) });
+    } else if (held.request.kind === 'approval') {
+      await vscode.commands.executeCommand('agentLs.approvals.focus');
+    } else {
+      await this.parts.focusChat();
+    }
+    await this.parts.tree.reveal(held);
+  }
+
+  private async threaded(said: vscode.CommentReply, work: (held: Held, digest: string) => unknown): Promise<void> {
+    const found = this.parts.comments.of(said.thread);
+    await (found === undefined ? this.agent.say('That request no longer waits.') : work(found.held, found.digest));
+  }
+
+  /** The card that is meant; says which there are where that cannot be told. */
+  private meant(given: Given): Meant | undefined {
+    if (typeof given === 'string' || (given !== undefined && 'kind' in given) || (given !== undefined && 'digest' in given)) {
+      const id = typeof given === 'string' ? given : 'kind' in given ? (given.kind === 'request' ? given.id : given.of) : given.id;
+      const held = this.agent.book.get(id);
+      if (held === undefined) {
+        this.agent.say('That request no longer waits.');
+        return undefined;
+      }
+      const digest = typeof given !== 'string' && 'digest' in given ? given.digest : held.request.digest;
+      return { held, digest, shown: true };
+    }
+    if (given !== undefined) {
+      const found = this.parts.comments.of(given);
+      return found && { held: found.held, digest: found.digest, shown: true };
+    }
+    const held = this.byKey();
+    return held && { held, digest: held.request.digest, shown: this.shown(held) };
+  }
+
+  /** The card where the person is: at the cursor, chosen in the tree, gone to last, or the only one. */
+  private byKey(): Held | undefined {
+    const all = this.agent.book.all();
+    const editor = vscode.window.activeTextEditor;
+    const here = all.filter(({ request }) => change(request)?.uri.toString() === editor?.document.uri.toString());
+    const chosen = this.parts.tree.visible ? all.find(({ request }) => request.id === this.parts.tree.selected) : undefined;
+    const last = all.find(({ request }) => request.number === this.current);
+    const found = (here.length === 1 ? here[0] : undefined) ?? chosen ?? last ?? (all.length === 1 ? all[0] : undefined);
+    if (found === undefined) {
+      this.agent.say(all.length === 0 ? 'Nothing waits for you.' : `${all.length} approvals wait; go to one with “Agent: Next Approval”.`);
+    }
+    return found;
+  }
+
+  private shown({ request }: Held): boolean {
+    const changed = change(request);
+    const open = vscode.window.visibleTextEditors.some(({ document, visibleRanges }) => {
+      if (changed === undefined || document.uri.toString() !== changed.uri.toString()) {
+        return false;
+      }
+      const { first } = located(document.getText(), changed.diff);
+      const line = Math.min(first, document.lineCount - 1);
+      return visibleRanges.some((range) => range.start.line <= line && line <= range.end.line);
+    });
+    return open || this.parts.tree.visible || this.parts.chatShows(request.conversationId) || this.detailed(request.number);
+  }
+
+  private detailed(number: number): boolean {
+    const name = `/requests/${number}/`;
+    return vscode.window.visibleTextEditors.some(({ document }) => document.uri.scheme === 'agentls' && document.uri.path.startsWith(name));
+  }
+}

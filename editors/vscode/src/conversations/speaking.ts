@@ -1,0 +1,103 @@
+// Messages of the person: sent, queued, steered, and the run stopped.
+//
+// Owns that the first message makes a conversation where there is none. Does not own the input they are written in.
+
+import * as vscode from 'vscode';
+
+import type { Attachments } from './attachments';
+import type { Dispatch } from './messages';
+import { workspaces } from './summaries';
+import { settings } from '../config';
+import type { Agent } from '../context';
+import type { Block, UpdateQueue } from '../protocol.gen';
+
+export class Speaking {
+  constructor(
+    private readonly agent: Agent,
+    private readonly attachments: Attachments,
+  ) {}
+
+  /** Whether the message was taken. */
+  async send(content: Block[], dispatch: Dispatch): Promise<boolean> {
+    const id = await this.conversation();
+    if (id === undefined) {
+      return false;
+    }
+    const context = this.attachments.take();
+    const answer = await this.agent.link.command('agent/message/send', {
+      conversationId: id,
+      content,
+      dispatch,
+      ...(context.length === 0 ? {} : { context }),
+    });
+    if (!answer.ok) {
+      this.attachments.giveBack(context);
+      this.agent.trouble(answer.trouble);
+      return false;
+    }
+    if (dispatch === 'steer' && answer.value.disposition === 'queued') {
+      this.agent.say('It came too late to steer; it waits in the queue.');
+    }
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    const run = this.agent.follow.current?.run;
+    if (run === undefined) {
+      this.agent.say('Nothing is running here.');
+      return;
+    }
+    await this.do(this.agent.link.command('agent/run/interrupt', { runId: run.id, holdQueue: true }));
+  }
+
+  async queue(change: Omit<UpdateQueue, 'commandId' | 'conversationId'>): Promise<void> {
+    const id = this.agent.follow.id;
+    if (id !== undefined) {
+      await this.do(this.agent.link.command('agent/queue/update', { conversationId: id, ...change }));
+    }
+  }
+
+  /** A conversation in the workspace of the active editor, made now. */
+  async begin(): Promise<string | undefined> {
+    const workspace = workspaces()[0];
+    if (workspace === undefined) {
+      this.agent.trouble({ code: 'outside_workspace', sentence: 'The agent works in a folder; open one first.' });
+      return undefined;
+    }
+    const { model, mode } = settings();
+    const answer = await this.agent.link.command('agent/conversation/create', {
+      workspace,
+      ...(model === '' ? {} : { model }),
+      ...(mode === '' ? {} : { mode }),
+    });
+    if (!answer.ok) {
+      this.agent.trouble(answer.trouble);
+      return undefined;
+    }
+    const attached = await this.agent.follow.attach(answer.value.conversation.id);
+    return attached.ok ? answer.value.conversation.id : undefined;
+  }
+
+  private async conversation(): Promise<string | undefined> {
+    return this.agent.follow.id ?? (await this.begin());
+  }
+
+  private async do(asked: ReturnType<Agent['link']['command']>): Promise<void> {
+    const answer = await asked;
+    if (!answer.ok) {
+      this.agent.trouble(answer.trouble);
+    }
+  }
+}
+
+/** `@` in the input: files of the workspace whose path holds these letters. */
+export async function files(letters: string): Promise<{ label: string; detail: string; uri: string }[]> {
+  const safe = letters.replace(/[\\*?[\]{}!]/g, '');
+  const pattern = safe === '' ? '**/*' : `**/*${[...safe].map((char) => (/[a-z]/i.test(char) ? `[${char.toLowerCase()}${char.toUpperCase()}]` : char)).join('')}*`;
+  const found = await vscode.workspace.findFiles(pattern, '**/{node_modules,.git,.venv,__pycache__,dist,build}/**', 60);
+  return found
+    .map((uri) => ({ detail: vscode.workspace.asRelativePath(uri), uri: uri.toString() }))
+    .sort((one, other) => one.detail.length - other.detail.length || one.detail.localeCompare(other.detail))
+    .slice(0, 20)
+    .map(({ detail, uri }) => ({ label: detail.slice(detail.lastIndexOf('/') + 1), detail, uri }));
+}

@@ -1,0 +1,135 @@
+// The extension's beginning and end: puts the parts together.
+//
+// Owns the one context object (context.ts) and what happens when a link is greeted. Does not own any part.
+
+import * as vscode from 'vscode';
+
+import { Answers } from './approvals/answers';
+import { ApprovalCommands } from './approvals/commands';
+import { Comments } from './approvals/comments';
+import { Editing } from './approvals/editing';
+import { ApprovalLenses } from './approvals/lenses';
+import { ApprovalsTree } from './approvals/tree';
+import { Link, type Trouble } from './client';
+import { registerCommands } from './commands';
+import type { Agent } from './context';
+import { Attachments } from './conversations/attachments';
+import { Chat } from './conversations/chat';
+import { ConversationCommands } from './conversations/commands';
+import { ChatDeeds } from './conversations/deeds';
+import { Follow } from './conversations/follow';
+import { Speaking } from './conversations/speaking';
+import { Summaries } from './conversations/summaries';
+import { ConversationsTree } from './conversations/tree';
+import { followUsage } from './conversations/usage';
+import { RequestBook } from './core/requests';
+import { LocksTree } from './locks/tree';
+import { Papers } from './papers';
+import { Changes } from './review/changes';
+import { Review } from './review/review';
+import { ChangesTree } from './review/tree';
+import { registerRules } from './rules';
+import { Status } from './status';
+import { serve } from './window';
+
+const SAID_MS = 6000;
+
+let link: Link | undefined;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const { agent, parts } = compose(context);
+  link = agent.link;
+  context.subscriptions.push(...parts);
+  context.subscriptions.push(
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void agent.link.restart()),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => void agent.link.restart()),
+    vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('agentLs.command') && void agent.link.restart()),
+  );
+  agent.log.info(`extension host ${process.pid}`);
+  await agent.link.start();
+}
+
+export async function deactivate(): Promise<void> {
+  await link?.stop();
+}
+
+function compose(context: vscode.ExtensionContext): { agent: Agent; parts: vscode.Disposable[] } {
+  const log = vscode.window.createOutputChannel('agent-ls', { log: true });
+  const asked = new vscode.EventEmitter<void>();
+  const connection = new Link(log, String((context.extension.packageJSON as { version?: string }).version ?? '0'));
+  const follow = new Follow(connection, context.workspaceState);
+  const held = {
+    context,
+    log,
+    link: connection,
+    book: new RequestBook(),
+    onRequests: asked.event,
+    summaries: new Summaries(connection),
+    follow,
+    changes: new Changes(connection, follow),
+    papers: new Papers(),
+  };
+  const attachments = new Attachments({ say });
+  const agent: Agent = Object.assign(held, { say, trouble, answers: undefined as unknown as Answers });
+  const answers = new Answers(agent);
+  Object.assign(agent, { answers });
+  const chat = new Chat(agent, attachments);
+
+  function say(sentence: string): void {
+    vscode.window.setStatusBarMessage(sentence, SAID_MS);
+    log.info(sentence);
+    chat.post({ type: 'say', sentence });
+  }
+  function trouble({ sentence }: Trouble): void {
+    log.warn(sentence);
+    chat.post({ type: 'say', sentence });
+    void vscode.window.showWarningMessage(sentence);
+  }
+  listen(agent, asked);
+  return { agent, parts: [log, asked, held.summaries, follow, held.changes, held.papers, attachments, chat, ...shown(agent, chat, attachments)] };
+}
+
+/** What is greeted anew follows everything anew. */
+function listen(agent: Agent, asked: vscode.EventEmitter<void>): void {
+  agent.link.on('agent/request/changed', (params) => {
+    const difference = agent.book.update(params, performance.now());
+    asked.fire();
+    void agent.answers.retracted(difference);
+  });
+  agent.link.on('agent/hello', async () => {
+    await agent.summaries.load();
+    await agent.follow.resume(agent.summaries.all()[0]?.id);
+  });
+}
+
+function shown(agent: Agent, chat: Chat, attachments: Attachments): vscode.Disposable[] {
+  const speaking = new Speaking(agent, attachments);
+  chat.deeds = new ChatDeeds(agent, chat, speaking, attachments);
+  const tree = new ApprovalsTree(agent);
+  const comments = new Comments(agent);
+  const editing = new Editing(agent);
+  const approvals = new ApprovalCommands(agent, {
+    tree,
+    comments,
+    editing,
+    chatShows: (id) => chat.shows(id),
+    focusChat: () => chat.compose(),
+  });
+  return [
+    tree,
+    comments,
+    editing,
+    new ApprovalLenses(agent),
+    new ConversationsTree(agent),
+    new ChangesTree(agent),
+    new Review(agent),
+    new LocksTree(agent),
+    new Status(agent),
+    ...approvals.register(),
+    ...new ConversationCommands(agent, chat, speaking, attachments).register(),
+    ...registerCommands(agent),
+    ...registerRules(agent),
+    ...serve(agent),
+    ...followUsage(agent, chat),
+  ];
+}
