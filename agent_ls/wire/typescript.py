@@ -1,4 +1,4 @@
-"""The types of the VS Code extension, made from METHODS: written together with the docs by `python -m agent_ls.wire.schema docs/`.
+"""The types of the VS Code extension, made from METHODS and written together with the docs (schema.py).
 
 Owns how a shape is spelled in TypeScript. Does not own any shape: a change goes where schema.py says.
 """

@@ -52,12 +52,12 @@ export class Link implements vscode.Disposable {
   }
 
   on<M extends keyof Notifications>(method: M, handler: Told<M>): void {
-    this.told.set(method, [...(this.told.get(method) ?? []), handler as (params: never) => void]);
+    this.told.set(method, [...(this.told.get(method) ?? []), handler]);
   }
 
   /** What the daemon may ask this window. */
   answer<M extends keyof ServerRequests>(method: M, handler: Asked<M>): void {
-    this.asked.set(method, handler as (params: never) => Promise<unknown>);
+    this.asked.set(method, handler);
   }
 
   async start(): Promise<void> {
@@ -113,7 +113,7 @@ export class Link implements vscode.Disposable {
 
   /** Something that changes: it gets an id of its own, so that it happens once however often it is sent. */
   command<M extends keyof Requests>(method: M, params: WithoutId<Requests[M]['params']>): Promise<Answer<Requests[M]['result']>> {
-    return this.request(method, { ...params, commandId: randomUUID() } as unknown as Requests[M]['params']);
+    return this.request(method, { ...params, commandId: randomUUID() });
   }
 
   tell(method: 'agent/window/focus', params: { focused: boolean; uri?: string; range?: Record<string, unknown> }): void {

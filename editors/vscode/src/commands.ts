@@ -21,7 +21,7 @@ async function status(agent: Agent): Promise<void> {
   if (answer.ok) {
     await agent.papers.show('status.json', `${JSON.stringify(answer.value, undefined, 2)}\n`, 'json');
   } else {
-    agent.trouble(answer.trouble);
+    agent.voice.trouble(answer.trouble);
   }
 }
 
@@ -40,7 +40,7 @@ async function restart(agent: Agent): Promise<void> {
   if (program !== undefined) {
     const { ok, said } = await run(program, ['restart']);
     if (!ok) {
-      agent.trouble({ code: 'down', sentence: said.trim() || 'The daemon could not be restarted; `agent-ls doctor` in a terminal shows why.' });
+      agent.voice.trouble({ code: 'down', sentence: said.trim() || 'The daemon could not be restarted; `agent-ls doctor` in a terminal shows why.' });
     }
   }
   if (agent.link.state !== 'ready') {
@@ -55,8 +55,8 @@ async function begin(agent: Agent): Promise<void> {
   }
   if (agent.link.state === 'missing') {
     install();
-    agent.say('When it is installed, run “Agent: Install agent-ls” once more, or reload the window.');
+    agent.voice.say('When it is installed, run “Agent: Install agent-ls” once more, or reload the window.');
   } else {
-    agent.say('agent-ls is there.');
+    agent.voice.say('agent-ls is there.');
   }
 }

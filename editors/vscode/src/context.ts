@@ -3,12 +3,13 @@
 import type * as vscode from 'vscode';
 
 import type { Answers } from './approvals/answers';
-import type { Link, Trouble } from './client';
+import type { Link } from './client';
 import type { Follow } from './conversations/follow';
 import type { Summaries } from './conversations/summaries';
 import type { RequestBook } from './core/requests';
 import type { Papers } from './papers';
 import type { Changes } from './review/changes';
+import type { Voice } from './voice';
 
 export interface Agent {
   readonly context: vscode.ExtensionContext;
@@ -22,8 +23,5 @@ export interface Agent {
   readonly answers: Answers;
   readonly changes: Changes;
   readonly papers: Papers;
-  /** A sentence that nobody has to answer: in the status bar, and in the chat. */
-  say(sentence: string): void;
-  /** What a person asked for did not work. */
-  trouble(trouble: Trouble): void;
+  readonly voice: Voice;
 }

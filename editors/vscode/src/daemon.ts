@@ -24,7 +24,7 @@ export async function find(): Promise<Candidate | undefined> {
     path: (process.env['PATH'] ?? '').split(path.delimiter),
     trusted: vscode.workspace.isTrusted,
     folders: folders.map((folder) => folder.uri.fsPath),
-    interpreter: vscode.workspace.isTrusted ? await interpreter() : undefined,
+    interpreter: vscode.workspace.isTrusted ? interpreter() : undefined,
     home: homedir(),
   });
   for (const candidate of places) {
@@ -49,7 +49,7 @@ interface PythonExtension {
 }
 
 /** Of the Python extension, where it is there and has started already. */
-async function interpreter(): Promise<string | undefined> {
+function interpreter(): string | undefined {
   const python = vscode.extensions.getExtension<PythonExtension>('ms-python.python');
   if (python?.isActive) {
     return python.exports.environments?.getActiveEnvironmentPath().path;

@@ -10,7 +10,7 @@ import { Comments } from './approvals/comments';
 import { Editing } from './approvals/editing';
 import { ApprovalLenses } from './approvals/lenses';
 import { ApprovalsTree } from './approvals/tree';
-import { Link, type Trouble } from './client';
+import { Link } from './client';
 import { registerCommands } from './commands';
 import type { Agent } from './context';
 import { Attachments } from './conversations/attachments';
@@ -30,9 +30,8 @@ import { Review } from './review/review';
 import { ChangesTree } from './review/tree';
 import { registerRules } from './rules';
 import { Status } from './status';
+import { Voice } from './voice';
 import { serve } from './window';
-
-const SAID_MS = 6000;
 
 let link: Link | undefined;
 
@@ -56,37 +55,28 @@ export async function deactivate(): Promise<void> {
 function compose(context: vscode.ExtensionContext): { agent: Agent; parts: vscode.Disposable[] } {
   const log = vscode.window.createOutputChannel('agent-ls', { log: true });
   const asked = new vscode.EventEmitter<void>();
-  const connection = new Link(log, String((context.extension.packageJSON as { version?: string }).version ?? '0'));
+  const connection = new Link(log, (context.extension.packageJSON as { version: string }).version);
   const follow = new Follow(connection, context.workspaceState);
-  const held = {
+  const book = new RequestBook();
+  const voice = new Voice(log);
+  const agent: Agent = {
     context,
     log,
     link: connection,
-    book: new RequestBook(),
+    book,
     onRequests: asked.event,
     summaries: new Summaries(connection),
     follow,
+    answers: new Answers({ book, link: connection, voice }),
     changes: new Changes(connection, follow),
     papers: new Papers(),
+    voice,
   };
-  const attachments = new Attachments({ say });
-  const agent: Agent = Object.assign(held, { say, trouble, answers: undefined as unknown as Answers });
-  const answers = new Answers(agent);
-  Object.assign(agent, { answers });
+  const attachments = new Attachments(voice);
   const chat = new Chat(agent, attachments);
-
-  function say(sentence: string): void {
-    vscode.window.setStatusBarMessage(sentence, SAID_MS);
-    log.info(sentence);
-    chat.post({ type: 'say', sentence });
-  }
-  function trouble({ sentence }: Trouble): void {
-    log.warn(sentence);
-    chat.post({ type: 'say', sentence });
-    void vscode.window.showWarningMessage(sentence);
-  }
+  voice.onSaid((sentence) => chat.post({ type: 'say', sentence }));
   listen(agent, asked);
-  return { agent, parts: [log, asked, held.summaries, follow, held.changes, held.papers, attachments, chat, ...shown(agent, chat, attachments)] };
+  return { agent, parts: [log, asked, voice, agent.summaries, follow, agent.changes, agent.papers, attachments, chat, ...shown(agent, chat, attachments)] };
 }
 
 /** What is greeted anew follows everything anew. */
@@ -96,10 +86,11 @@ function listen(agent: Agent, asked: vscode.EventEmitter<void>): void {
     asked.fire();
     void agent.answers.retracted(difference);
   });
-  agent.link.on('agent/hello', async () => {
+  const greeted = async (): Promise<void> => {
     await agent.summaries.load();
     await agent.follow.resume(agent.summaries.all()[0]?.id);
-  });
+  };
+  agent.link.on('agent/hello', () => void greeted());
 }
 
 function shown(agent: Agent, chat: Chat, attachments: Attachments): vscode.Disposable[] {

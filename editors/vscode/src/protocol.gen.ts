@@ -34,6 +34,7 @@ export interface Attached {
   run?: Run;
   queue: Run[];
   locks: Lock[];
+  shells: ShellView[];
   streams: StreamView[];
   seq: number;
   snapshot: boolean;
@@ -85,7 +86,12 @@ export interface Block {
   range?: Record<string, unknown>;
 }
 
-/** Payload of a tool call, command or file change. `call_id` is ours; `native_id` what the model called it. */
+/**
+ * Payload of a tool call, command or file change. `call_id` is ours; `native_id` what the model called it.
+ *
+ * `record` is the digest of what is kept of a change to files (core.hunks), `reviewed` what the person has decided on
+ * its hunks, by their number.
+ */
 export interface Call {
   callId: string;
   tool: string;
@@ -108,13 +114,23 @@ export interface Call {
   inputBlob?: string;
   before?: string;
   after?: string;
+  record?: string;
+  reviewed?: Record<string, string>;
   result?: ToolResult;
 }
 
 export type CallState = "proposed" | "awaiting_approval" | "approved" | "denied" | "started" | "finished" | "not_run";
 
+/** `hunks` that were decided now, `left` those that could not be undone; `note` says what became of the file. */
+export interface ChangeDecided {
+  seq: number;
+  hunks: string[];
+  left: string[];
+  note?: string;
+}
+
 export interface ChangeList {
-  changes: FileChanges[];
+  changes: FileReview[];
 }
 
 /** `before` and `after` are the sha256 of the file, empty where it is not there. */
@@ -278,6 +294,7 @@ export interface DaemonStatus {
   claims: unknown;
   runs: unknown;
   requests: unknown;
+  shells: unknown;
   effects: unknown;
   ledger: Record<string, unknown>;
   drain: unknown;
@@ -286,12 +303,13 @@ export interface DaemonStatus {
   janitor: Record<string, unknown>;
 }
 
-/** One hunk, or without `hunkId` the whole file. */
+/** One hunk, or without `hunkId` the whole file. `hash`: of the file that the person looked at, as listed. */
 export interface DecideChange {
   commandId: string;
   conversationId: string;
   uri: string;
   hunkId?: string;
+  hash?: string;
 }
 
 export type Decision = "allow" | "deny" | "answer" | "cancel";
@@ -377,6 +395,15 @@ export interface FileChanges {
   hunks: Hunk[];
 }
 
+/** `hash` of the file that counts now, "" where there is none; `trouble`: why it cannot be looked at. */
+export interface FileReview {
+  uri: string;
+  path: string;
+  hash: string;
+  hunks: ReviewHunk[];
+  trouble?: string;
+}
+
 export interface ForkConversation {
   commandId: string;
   conversationId: string;
@@ -459,7 +486,7 @@ export interface Item {
   ord: number;
   kind: ItemKind;
   status: ItemStatus;
-  payload: UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | TodoList;
+  payload: UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | Plan | TodoList;
   createdAt: string;
   attemptId?: string;
   stepId?: string;
@@ -513,6 +540,11 @@ export interface ListRequests {
 
 export interface ListRules {
   workspace?: string;
+  conversationId?: string;
+}
+
+/** Of one conversation, or of all that this daemon holds. */
+export interface ListShells {
   conversationId?: string;
 }
 
@@ -594,6 +626,13 @@ export interface Option {
 
 /** Base of all parameters. Built at first use: a start that needs three methods pays for three. */
 export interface Params {
+}
+
+/** What the agent wants to do, as the person last saw it. `state`: proposed, accepted, refused or dropped. */
+export interface Plan {
+  markdown: string;
+  state: string;
+  callId?: string;
 }
 
 /** The whole of what an answer would allow, and the digest that binds the answer to it. */
@@ -747,6 +786,18 @@ export interface Reveal {
   range?: Record<string, unknown>;
 }
 
+/** Whole lines. `range`: where it stands in the text as this window has it. `cut`: a text too long to be told. */
+export interface ReviewHunk {
+  id: string;
+  range: Record<string, unknown>;
+  old: string;
+  new: string;
+  state: "open" | "kept" | "undone" | "stale";
+  itemId: string;
+  runId: string;
+  cut?: boolean;
+}
+
 export interface Rollback {
   commandId: string;
   conversationId: string;
@@ -775,7 +826,7 @@ export interface RuleList {
 /**
  * `content` is the message; the user item carries it from the start on. `position` orders the queue.
  *
- * `steers` have been taken and not yet joined.
+ * `steers` have been taken and not yet joined. `plan_id` is the item of the plan that it carries out.
  */
 export interface Run {
   id: string;
@@ -793,6 +844,7 @@ export interface Run {
   interrupt?: Interrupt;
   steers?: Steer[];
   retryOf?: string;
+  planId?: string;
   error?: Record<string, unknown>;
 }
 
@@ -828,7 +880,19 @@ export interface Sequenced {
 }
 
 export interface ShellList {
-  shells: Record<string, unknown>[];
+  shells: ShellView[];
+}
+
+/** One that runs; `itemId` is the call that began it. Its end is a notice `shell_ended` beneath that. */
+export interface ShellView {
+  id: string;
+  conversationId: string;
+  runId: string;
+  itemId: string;
+  command: string;
+  cwd: string;
+  since: string;
+  pid?: number;
 }
 
 /** A message that joins the run at its next step border. */
@@ -943,6 +1007,7 @@ export interface Payloads {
   error: Notice;
   interrupt: Interruption;
   question: Question;
+  plan: Plan;
   todo_list: TodoList;
 }
 
@@ -997,16 +1062,16 @@ export interface Requests {
   /** Hunks of the agent's edits, file by file. */
   "agent/change/list": { params: ListChanges; result: ChangeList; };
   /** Keeps a hunk or a file. */
-  "agent/change/keep": { params: DecideChange; result: Sequenced; };
-  /** Undoes a hunk or a file, if nobody changed it since. */
-  "agent/change/undo": { params: DecideChange; result: Sequenced; };
+  "agent/change/keep": { params: DecideChange; result: ChangeDecided; };
+  /** Takes a hunk or a file back, where the agent's own lines are as it wrote them. */
+  "agent/change/undo": { params: DecideChange; result: ChangeDecided; };
   /** Back to a run: files and conversation. */
   "agent/rollback": { params: Rollback; result: RolledBack; };
   /** A part of a long output. */
   "agent/blob/read": { params: ReadBlob; result: BlobPart; };
-  /** Background shells. */
-  "agent/shell/list": { params: OfConversation; result: ShellList; };
-  /** Ends a background shell. */
+  /** Background shells that run. */
+  "agent/shell/list": { params: ListShells; result: ShellList; };
+  /** Ends a background shell with all that it has started. */
   "agent/shell/stop": { params: StopShell; result: Nothing; };
   /** Which files and folders are held, by which run. */
   "agent/lock/list": { params: Params; result: LockList; };

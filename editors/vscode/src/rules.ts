@@ -19,7 +19,7 @@ async function rules(agent: Agent): Promise<Rule[] | undefined> {
   const id = agent.follow.current?.id;
   const answer = await agent.link.request('agent/permission/list', { ...(workspace && { workspace }), ...(id && { conversationId: id }) });
   if (!answer.ok) {
-    agent.trouble(answer.trouble);
+    agent.voice.trouble(answer.trouble);
   }
   return answer.ok ? answer.value.rules : undefined;
 }
@@ -42,7 +42,7 @@ async function revoke(agent: Agent): Promise<void> {
   if (chosen?.rule.id !== undefined) {
     const answer = await agent.link.command('agent/permission/remove', { ruleId: chosen.rule.id });
     if (!answer.ok) {
-      agent.trouble(answer.trouble);
+      agent.voice.trouble(answer.trouble);
     }
   }
 }

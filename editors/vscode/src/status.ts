@@ -24,7 +24,7 @@ export class Status implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.subscriptions.forEach((one) => one.dispose());
+    vscode.Disposable.from(...this.subscriptions).dispose();
   }
 
   private draw(): void {

@@ -57,7 +57,8 @@ export class List extends Component<Props> {
     this.forceUpdate();
   }
 
-  override render({ keys, guess, row, label }: Props): ComponentChild {
+  override render(): ComponentChild {
+    const { keys, guess, row, label } = this.props;
     this.heights.arrange(keys, guess);
     const top = this.follows ? this.heights.total - this.shown.height : this.anchored();
     const { first, end } = this.heights.range(top, this.shown.height, MARGIN_PX);

@@ -4,13 +4,11 @@
 // it is shown as it is written, pictures are named, links are buttons that ask the extension. Text in flight is cut into
 // blocks, so that each new word draws the last block only.
 
-import MarkdownIt from 'markdown-it';
+import MarkdownIt, { type Token } from 'markdown-it';
 import type { ComponentChild, JSX } from 'preact';
 import { memo } from './memo';
 import { tell } from './host';
 import { prose } from '../src/core/display';
-
-type Token = ReturnType<MarkdownIt['parse']>[number];
 
 const reader = new MarkdownIt({ html: false, linkify: false, typographer: false });
 const ELEMENTS = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'blockquote', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'strong', 'em', 's']);

@@ -23,12 +23,12 @@ export interface Shown {
 export class Answers {
   private readonly mine = new Set<string>();
 
-  constructor(private readonly agent: Agent) {}
+  constructor(private readonly agent: Pick<Agent, 'book' | 'link' | 'voice'>) {}
 
   allow(held: Held, scope: Scope, shown: Shown): Promise<boolean> {
     const option = held.request.options.find((one) => one.decision === 'allow' && (one.scope ?? 'once') === scope);
     if (option === undefined) {
-      this.agent.say(`#${held.request.number} cannot be allowed for good; it is asked each time.`);
+      this.agent.voice.say(`#${held.request.number} cannot be allowed for good; it is asked each time.`);
       return Promise.resolve(false);
     }
     return this.give(held, { decision: 'allow', scope, optionId: option.id }, shown);
@@ -44,7 +44,7 @@ export class Answers {
     const { number, id } = held.request;
     const guarded = guard(this.agent.book.get(id), { ...shown, now: performance.now() });
     if (!guarded.ok) {
-      this.agent.say(
+      this.agent.voice.say(
         {
           unread: `#${number} has only just come up; look at it, then answer again.`,
           unseen: `#${number} had not been on the screen; look at it, then answer again.`,
@@ -60,7 +60,7 @@ export class Answers {
     const answer = await this.agent.link.command('agent/request/respond', { requestId: id, digest: shown.digest, ...said });
     if (!answer.ok) {
       this.mine.delete(id);
-      this.agent.trouble(answer.trouble);
+      this.agent.voice.trouble(answer.trouble);
     }
     return answer.ok;
   }
@@ -74,7 +74,7 @@ export class Answers {
       const answer = await this.agent.link.request('agent/request/list', { number: request.number });
       const now = answer.ok ? answer.value.requests.find((other) => other.id === request.id) : undefined;
       if (now !== undefined && now.status !== 'pending') {
-        this.agent.say(`#${request.number} ${settled(now)}`);
+        this.agent.voice.say(`#${request.number} ${settled(now)}`);
       }
     }
   }

@@ -5,9 +5,9 @@
 
 import * as vscode from 'vscode';
 
-import { requestTitle } from '../core/labels';
-import { escaped, named, oneLine, warning } from '../core/display';
-import { fileName } from '../core/labels';
+import { lines } from '../core/diff';
+import { escaped, named, oneLine, warning, word } from '../core/display';
+import { fileName, requestTitle } from '../core/labels';
 import type { Request } from '../protocol.gen';
 
 /** What it would do, complete, as lines of text. */
@@ -21,10 +21,10 @@ export function body(request: Request): { text: string; language: string } {
     return { text: [escaped(card.command), ...where, ...environment].join('\n'), language: 'shellscript' };
   }
   if (typeof card.diff === 'string') {
-    return { text: named(card.diff), language: 'diff' };
+    return { text: lines(card.diff).map((line) => named(line.text)).join('\n'), language: 'diff' };
   }
   if (request.questions !== undefined && request.questions.length > 0) {
-    return { text: request.questions.map((question) => escaped(String(question['text'] ?? question['header'] ?? ''))).join('\n'), language: 'plaintext' };
+    return { text: request.questions.map((question) => escaped(word(question['text'] ?? question['header']))).join('\n'), language: 'plaintext' };
   }
   const given = Object.entries(request.input ?? card).map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return { text: escaped(given.join('\n')), language: 'plaintext' };

@@ -124,7 +124,7 @@ export class ApprovalCommands {
   private async go(step: 1 | -1): Promise<void> {
     const held = this.agent.book.beside(this.current, step);
     if (held === undefined) {
-      this.agent.say('Nothing waits for you.');
+      this.agent.voice.say('Nothing waits for you.');
       return;
     }
     this.current = held.request.number;
@@ -144,7 +144,7 @@ export class ApprovalCommands {
 
   private async threaded(said: vscode.CommentReply, work: (held: Held, digest: string) => unknown): Promise<void> {
     const found = this.parts.comments.of(said.thread);
-    await (found === undefined ? this.agent.say('That request no longer waits.') : work(found.held, found.digest));
+    await (found === undefined ? this.agent.voice.say('That request no longer waits.') : work(found.held, found.digest));
   }
 
   /** The card that is meant; says which there are where that cannot be told. */
@@ -153,7 +153,7 @@ export class ApprovalCommands {
       const id = typeof given === 'string' ? given : 'kind' in given ? (given.kind === 'request' ? given.id : given.of) : given.id;
       const held = this.agent.book.get(id);
       if (held === undefined) {
-        this.agent.say('That request no longer waits.');
+        this.agent.voice.say('That request no longer waits.');
         return undefined;
       }
       const digest = typeof given !== 'string' && 'digest' in given ? given.digest : held.request.digest;
@@ -176,7 +176,7 @@ export class ApprovalCommands {
     const last = all.find(({ request }) => request.number === this.current);
     const found = (here.length === 1 ? here[0] : undefined) ?? chosen ?? last ?? (all.length === 1 ? all[0] : undefined);
     if (found === undefined) {
-      this.agent.say(all.length === 0 ? 'Nothing waits for you.' : `${all.length} approvals wait; go to one with “Agent: Next Approval”.`);
+      this.agent.voice.say(all.length === 0 ? 'Nothing waits for you.' : `${all.length} approvals wait; go to one with “Agent: Next Approval”.`);
     }
     return found;
   }

@@ -39,7 +39,7 @@ export class Comments implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.subscriptions.forEach((one) => one.dispose());
+    vscode.Disposable.from(...this.subscriptions).dispose();
     this.controller.dispose();
   }
 

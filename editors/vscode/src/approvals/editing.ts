@@ -49,7 +49,7 @@ export class Editing implements vscode.FileSystemProvider, vscode.Disposable {
     } else {
       await vscode.window.showTextDocument(uri, { preview: false });
     }
-    this.agent.say('Change it, then press “Allow as Edited” in its title, or the key for Allow Once. Closing it decides nothing.');
+    this.agent.voice.say('Change it, then press “Allow as Edited” in its title, or the key for Allow Once. Closing it decides nothing.');
   }
 
   /** Of the editor that the person is in. */
@@ -58,12 +58,12 @@ export class Editing implements vscode.FileSystemProvider, vscode.Disposable {
     const desk = document?.uri.scheme === SCHEME ? this.desks.get(document.uri.toString()) : undefined;
     const held = desk === undefined ? undefined : this.agent.book.get(desk.requestId);
     if (document === undefined || desk === undefined || held === undefined) {
-      this.agent.say('That request no longer waits.');
+      this.agent.voice.say('That request no longer waits.');
       return;
     }
     const input = desk.draft.input(document.getText());
     if ('trouble' in input && typeof input.trouble === 'string') {
-      this.agent.trouble({ code: 'invalid_params', sentence: input.trouble });
+      this.agent.voice.trouble({ code: 'invalid_params', sentence: input.trouble });
       return;
     }
     const scope = held.request.kind === 'approval' ? ({ scope: 'once' } as const) : {};
@@ -106,7 +106,7 @@ export class Editing implements vscode.FileSystemProvider, vscode.Disposable {
   }
 
   dispose(): void {
-    this.subscriptions.forEach((one) => one.dispose());
+    vscode.Disposable.from(...this.subscriptions).dispose();
     this.changed.dispose();
   }
 

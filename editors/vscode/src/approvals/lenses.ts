@@ -42,7 +42,7 @@ export class ApprovalLenses implements vscode.CodeLensProvider, vscode.Disposabl
   }
 
   dispose(): void {
-    this.subscriptions.forEach((one) => one.dispose());
+    vscode.Disposable.from(...this.subscriptions).dispose();
     this.changed.dispose();
   }
 }

@@ -86,7 +86,7 @@ export class ApprovalsTree implements vscode.TreeDataProvider<Node>, vscode.Disp
   }
 
   dispose(): void {
-    this.subscriptions.forEach((one) => one.dispose());
+    vscode.Disposable.from(...this.subscriptions).dispose();
     this.changed.dispose();
   }
 

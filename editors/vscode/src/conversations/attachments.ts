@@ -4,9 +4,9 @@
 
 import * as vscode from 'vscode';
 
-import type { Agent } from '../context';
 import { contextTitle } from '../core/labels';
 import type { ContextItem } from '../protocol.gen';
+import type { Voice } from '../voice';
 
 const SEVERITIES = ['error', 'warning', 'information', 'hint'];
 const MOST_PROBLEMS = 50;
@@ -16,7 +16,7 @@ export class Attachments implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onChange = this.changed.event;
 
-  constructor(private readonly agent: Pick<Agent, 'say'>) {}
+  constructor(private readonly voice: Voice) {}
 
   all(): readonly ContextItem[] {
     return this.items;
@@ -54,7 +54,7 @@ export class Attachments implements vscode.Disposable {
   selection(): boolean {
     const editor = vscode.window.activeTextEditor;
     if (editor === undefined || editor.selection.isEmpty) {
-      this.agent.say('Nothing is selected.');
+      this.voice.say('Nothing is selected.');
       return false;
     }
     const { document, selection } = editor;
@@ -68,7 +68,7 @@ export class Attachments implements vscode.Disposable {
     const document = vscode.window.activeTextEditor?.document;
     const found = document === undefined ? [] : vscode.languages.getDiagnostics(document.uri);
     if (document === undefined || found.length === 0) {
-      this.agent.say('This file has no problems.');
+      this.voice.say('This file has no problems.');
       return false;
     }
     const lines = found.slice(0, MOST_PROBLEMS).map(

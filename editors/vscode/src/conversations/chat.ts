@@ -77,7 +77,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   dispose(): void {
-    this.subscriptions.forEach((one) => one.dispose());
+    vscode.Disposable.from(...this.subscriptions).dispose();
   }
 
   private async said(said: FromPage): Promise<void> {

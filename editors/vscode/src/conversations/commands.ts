@@ -73,7 +73,7 @@ export class ConversationCommands {
     }
     const answer = await this.agent.follow.attach(id);
     if (!answer.ok) {
-      return this.agent.trouble(answer.trouble);
+      return this.agent.voice.trouble(answer.trouble);
     }
     await vscode.commands.executeCommand('agentLs.chat.focus');
   }
@@ -106,10 +106,10 @@ export class ConversationCommands {
     const id = idOf(given) ?? this.here();
     const into = id === undefined ? undefined : this.agent.summaries.get(id)?.parentId;
     if (id === undefined || into === undefined) {
-      return this.agent.say('This conversation is no fork of another one.');
+      return this.agent.voice.say('This conversation is no fork of another one.');
     }
     if (await this.told(this.agent.link.command('agent/conversation/mergeBack', { from: id, into }))) {
-      this.agent.say('What came of it goes with the next message there.');
+      this.agent.voice.say('What came of it goes with the next message there.');
     }
   }
 
@@ -186,7 +186,7 @@ export class ConversationCommands {
   private here(): string | undefined {
     const { id } = this.agent.follow;
     if (id === undefined) {
-      this.agent.say('There is no conversation here yet.');
+      this.agent.voice.say('There is no conversation here yet.');
     }
     return id;
   }
@@ -201,7 +201,7 @@ export class ConversationCommands {
   private async told<T>(asked: Promise<Answer<T>>): Promise<T | undefined> {
     const answer = await asked;
     if (!answer.ok) {
-      this.agent.trouble(answer.trouble);
+      this.agent.voice.trouble(answer.trouble);
     }
     return answer.ok ? answer.value : undefined;
   }

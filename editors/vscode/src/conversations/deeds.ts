@@ -89,7 +89,7 @@ export class ChatDeeds {
         return this.done(this.agent.link.command('agent/run/interrupt', { runId: said.runId, itemId: said.itemId }));
       case 'command': {
         const command = WORDS[said.name];
-        await (command === undefined ? this.agent.say(`There is no /${said.name}.`) : vscode.commands.executeCommand(`agentLs.${command}`, said.argument || undefined));
+        await (command === undefined ? this.agent.voice.say(`There is no /${said.name}.`) : vscode.commands.executeCommand(`agentLs.${command}`, said.argument || undefined));
         return;
       }
     }
@@ -103,7 +103,7 @@ export class ChatDeeds {
   private async answer(said: FromPage & { type: 'answer' }): Promise<void> {
     const held = this.agent.book.get(said.requestId);
     if (held === undefined) {
-      return this.agent.say('That request no longer waits.');
+      return this.agent.voice.say('That request no longer waits.');
     }
     const { decision, optionId, scope, reason, answers } = said;
     const given = { decision, ...(optionId && { optionId }), ...(scope && { scope }), ...(reason && { reason }), ...(answers && { answers }) };
@@ -133,13 +133,13 @@ export class ChatDeeds {
         return this.file(uri.toString(), found?.kind === 'file' ? found.line : undefined);
       }
     }
-    this.agent.say('That link leads nowhere from here.');
+    this.agent.voice.say('That link leads nowhere from here.');
   }
 
   private async file(given: string, line?: number): Promise<void> {
     const uri = vscode.Uri.parse(given);
     if (uri.scheme !== 'file' || !(await exists(uri))) {
-      return this.agent.say('That is no file of this machine.');
+      return this.agent.voice.say('That is no file of this machine.');
     }
     const at = new vscode.Position(Math.max(0, (line ?? 1) - 1), 0);
     await vscode.commands.executeCommand('vscode.open', uri, line === undefined ? {} : { selection: new vscode.Range(at, at) });
@@ -150,7 +150,7 @@ export class ChatDeeds {
     for (let offset = 0, size = 1; offset < size && offset < LONGEST_BLOB; ) {
       const answer = await this.agent.link.request('agent/blob/read', { digest, offset, limit: BLOB_PART });
       if (!answer.ok) {
-        return this.agent.trouble(answer.trouble);
+        return this.agent.voice.trouble(answer.trouble);
       }
       const data = Buffer.from(answer.value.data, 'base64');
       parts.push(data);
@@ -163,7 +163,7 @@ export class ChatDeeds {
   private async done(asked: ReturnType<Agent['link']['command']>): Promise<void> {
     const answer = await asked;
     if (!answer.ok) {
-      this.agent.trouble(answer.trouble);
+      this.agent.voice.trouble(answer.trouble);
     }
   }
 }

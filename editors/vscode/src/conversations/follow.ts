@@ -6,6 +6,7 @@
 import * as vscode from 'vscode';
 
 import type { Answer, Link } from '../client';
+import { merged } from './merge';
 import { Conversation } from '../core/conversation';
 import type { Attached, Event, ItemPage, StreamPart } from '../protocol.gen';
 
@@ -155,25 +156,4 @@ export class Follow implements vscode.Disposable {
       void this.attach(id);
     }
   }
-}
-
-/** One part an item, where they only go on. */
-export function merged(parts: readonly StreamPart[]): StreamPart[] {
-  const found: StreamPart[] = [];
-  for (const part of parts) {
-    const last = found.at(-1);
-    const goesOn = last?.itemId === part.itemId && last.phase === part.phase && part.text === undefined && last.text === undefined;
-    if (last === undefined || !goesOn) {
-      found.push({ ...part });
-    } else {
-      last.cursor = part.cursor;
-      if (part.delta !== undefined) {
-        last.delta = (last.delta ?? '') + part.delta;
-      }
-      if (part.output !== undefined) {
-        last.output = (last.output ?? '') + part.output;
-      }
-    }
-  }
-  return found;
 }

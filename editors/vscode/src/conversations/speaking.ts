@@ -32,11 +32,11 @@ export class Speaking {
     });
     if (!answer.ok) {
       this.attachments.giveBack(context);
-      this.agent.trouble(answer.trouble);
+      this.agent.voice.trouble(answer.trouble);
       return false;
     }
     if (dispatch === 'steer' && answer.value.disposition === 'queued') {
-      this.agent.say('It came too late to steer; it waits in the queue.');
+      this.agent.voice.say('It came too late to steer; it waits in the queue.');
     }
     return true;
   }
@@ -44,7 +44,7 @@ export class Speaking {
   async stop(): Promise<void> {
     const run = this.agent.follow.current?.run;
     if (run === undefined) {
-      this.agent.say('Nothing is running here.');
+      this.agent.voice.say('Nothing is running here.');
       return;
     }
     await this.do(this.agent.link.command('agent/run/interrupt', { runId: run.id, holdQueue: true }));
@@ -61,7 +61,7 @@ export class Speaking {
   async begin(): Promise<string | undefined> {
     const workspace = workspaces()[0];
     if (workspace === undefined) {
-      this.agent.trouble({ code: 'outside_workspace', sentence: 'The agent works in a folder; open one first.' });
+      this.agent.voice.trouble({ code: 'outside_workspace', sentence: 'The agent works in a folder; open one first.' });
       return undefined;
     }
     const { model, mode } = settings();
@@ -71,7 +71,7 @@ export class Speaking {
       ...(mode === '' ? {} : { mode }),
     });
     if (!answer.ok) {
-      this.agent.trouble(answer.trouble);
+      this.agent.voice.trouble(answer.trouble);
       return undefined;
     }
     const attached = await this.agent.follow.attach(answer.value.conversation.id);
@@ -85,7 +85,7 @@ export class Speaking {
   private async do(asked: ReturnType<Agent['link']['command']>): Promise<void> {
     const answer = await asked;
     if (!answer.ok) {
-      this.agent.trouble(answer.trouble);
+      this.agent.voice.trouble(answer.trouble);
     }
   }
 }
@@ -93,7 +93,7 @@ export class Speaking {
 /** `@` in the input: files of the workspace whose path holds these letters. */
 export async function files(letters: string): Promise<{ label: string; detail: string; uri: string }[]> {
   const safe = letters.replace(/[\\*?[\]{}!]/g, '');
-  const pattern = safe === '' ? '**/*' : `**/*${[...safe].map((char) => (/[a-z]/i.test(char) ? `[${char.toLowerCase()}${char.toUpperCase()}]` : char)).join('')}*`;
+  const pattern = safe === '' ? '**/*' : `**/*${safe.replace(/[a-z]/gi, (char) => `[${char.toLowerCase()}${char.toUpperCase()}]`)}*`;
   const found = await vscode.workspace.findFiles(pattern, '**/{node_modules,.git,.venv,__pycache__,dist,build}/**', 60);
   return found
     .map((uri) => ({ detail: vscode.workspace.asRelativePath(uri), uri: uri.toString() }))

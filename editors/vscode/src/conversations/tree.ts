@@ -42,7 +42,7 @@ export class ConversationsTree implements vscode.TreeDataProvider<ConversationSu
   }
 
   dispose(): void {
-    this.subscriptions.forEach((one) => one.dispose());
+    vscode.Disposable.from(...this.subscriptions).dispose();
     this.changed.dispose();
   }
 }

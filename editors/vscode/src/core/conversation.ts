@@ -3,7 +3,7 @@
 // Owns order and completeness: each event once, `gap` where something was missed. Used by the extension and by its page
 // alike, so that both say the same. Does not own how it looks. Pure.
 
-import type { Attached, ConversationStatus, ConversationView, Event, Item, ItemPage, Request, Run, StreamPart, StreamView } from '../protocol.gen';
+import type { Attached, ConversationStatus, ConversationView, Event, Item, ItemPage, Request, Run, ShellView, StreamPart, StreamView } from '../protocol.gen';
 
 export type Phase = NonNullable<StreamPart['phase']>;
 
@@ -23,6 +23,7 @@ export class Conversation {
   seq = 0;
   run: Run | undefined;
   queue: Run[] = [];
+  shells: ShellView[] = [];
   olderCursor: string | undefined;
   /** In the order of the transcript. */
   readonly items: Item[] = [];
@@ -45,6 +46,7 @@ export class Conversation {
     this.seq = answer.seq;
     this.queue = [...answer.queue];
     this.run = answer.run;
+    this.shells = answer.shells;
     this.flights.clear();
     if (answer.snapshot) {
       this.items.length = 0;
@@ -69,6 +71,7 @@ export class Conversation {
       ...(this.run === undefined ? {} : { run: this.run }),
       queue: this.queue,
       locks: [],
+      shells: this.shells,
       streams,
       seq: this.seq,
       snapshot: true,

@@ -59,6 +59,11 @@ export function prose(text: string): string {
   return named(text.replace(/\r\n?/g, '\n'));
 }
 
+/** A text out of an object that anybody may have made. */
+export function word(value: unknown, otherwise = ''): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : otherwise;
+}
+
 function nameOf(char: string): string {
   return `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }

@@ -2,7 +2,7 @@
 //
 // Owns how a file looked before the hunks that nobody has reviewed yet, and which hunk is meant at a line. Pure.
 
-import type { FileChanges, Hunk } from '../protocol.gen';
+import type { FileReview, ReviewHunk } from '../protocol.gen';
 
 interface Position {
   readonly line: number;
@@ -14,26 +14,26 @@ export interface Span {
   readonly end: Position;
 }
 
-export function open(file: FileChanges): Hunk[] {
+export function open(file: FileReview): ReviewHunk[] {
   return file.hunks.filter((hunk) => hunk.state === 'open').sort((one, other) => spanOf(one).start.line - spanOf(other).start.line);
 }
 
 /** The place of what a hunk has put into the file; nothing of it can be trusted to be there. */
-export function spanOf(hunk: Hunk): Span {
+export function spanOf(hunk: ReviewHunk): Span {
   const range = hunk.range as { start?: Partial<Position>; end?: Partial<Position> };
   const start = { line: range.start?.line ?? 0, character: range.start?.character ?? 0 };
   return { start, end: { line: range.end?.line ?? start.line, character: range.end?.character ?? 0 } };
 }
 
 /** The lines of a hunk, the last one included, counted from 0. */
-export function linesOf(hunk: Hunk): { first: number; last: number } {
+export function linesOf(hunk: ReviewHunk): { first: number; last: number } {
   const { start, end } = spanOf(hunk);
   const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
   return { first: start.line, last };
 }
 
 /** The file with its open hunks taken back; where one is not found at its place, it is left as it is. */
-export function before(now: string, file: FileChanges): string {
+export function before(now: string, file: FileReview): string {
   const starts = lineStarts(now);
   let text = now;
   for (const hunk of open(file).reverse()) {
@@ -47,7 +47,7 @@ export function before(now: string, file: FileChanges): string {
 }
 
 /** The open hunk at a line, or the nearest one; `step` looks only beyond the line, round the corner. */
-export function hunkAt(file: FileChanges, line: number, step?: 1 | -1): Hunk | undefined {
+export function hunkAt(file: FileReview, line: number, step?: 1 | -1): ReviewHunk | undefined {
   const hunks = open(file);
   if (step === 1) {
     return hunks.find((hunk) => linesOf(hunk).first > line) ?? hunks[0];
@@ -55,15 +55,15 @@ export function hunkAt(file: FileChanges, line: number, step?: 1 | -1): Hunk | u
   if (step === -1) {
     return hunks.filter((hunk) => linesOf(hunk).first < line).at(-1) ?? hunks.at(-1);
   }
-  const far = (hunk: Hunk): number => {
+  const far = (hunk: ReviewHunk): number => {
     const { first, last } = linesOf(hunk);
     return line < first ? first - line : Math.max(0, line - last);
   };
-  return hunks.reduce<Hunk | undefined>((best, hunk) => (best === undefined || far(hunk) < far(best) ? hunk : best), undefined);
+  return hunks.reduce<ReviewHunk | undefined>((best, hunk) => (best === undefined || far(hunk) < far(best) ? hunk : best), undefined);
 }
 
 /** `+2 -1` of a hunk. */
-export function weight(hunk: Hunk): string {
+export function weight(hunk: ReviewHunk): string {
   const count = (text: string): number => (text === '' ? 0 : text.replace(/\n$/, '').split('\n').length);
   return `+${count(hunk.new)} -${count(hunk.old)}`;
 }

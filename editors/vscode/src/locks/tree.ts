@@ -46,7 +46,7 @@ export class LocksTree implements vscode.TreeDataProvider<Lock>, vscode.Disposab
   }
 
   dispose(): void {
-    this.subscriptions.forEach((one) => one.dispose());
+    vscode.Disposable.from(...this.subscriptions).dispose();
     this.changed.dispose();
   }
 
@@ -67,7 +67,7 @@ export class LocksTree implements vscode.TreeDataProvider<Lock>, vscode.Disposab
     const lock = given ?? (await vscode.window.showQuickPick(offers, { title: 'Take over which lock?' }))?.lock;
     const answer = lock && (await this.agent.link.command('agent/lock/release', { key: lock.key }));
     if (answer?.ok === false) {
-      this.agent.trouble(answer.trouble);
+      this.agent.voice.trouble(answer.trouble);
     }
     await this.load();
   }

@@ -7,14 +7,14 @@ import * as vscode from 'vscode';
 import type { Link, Trouble } from '../client';
 import type { Follow } from '../conversations/follow';
 import { open } from '../core/review';
-import type { FileChanges, Hunk } from '../protocol.gen';
+import type { FileReview, ReviewHunk } from '../protocol.gen';
 
 const QUIET_MS = 150;
 
 export class Changes implements vscode.Disposable {
   /** Why there are none, where this daemon cannot tell. */
   sentence: string | undefined;
-  private held: FileChanges[] = [];
+  private held: FileReview[] = [];
   private timer: NodeJS.Timeout | undefined;
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly subscriptions: vscode.Disposable[];
@@ -36,22 +36,23 @@ export class Changes implements vscode.Disposable {
   }
 
   /** Files with hunks that are still open. */
-  files(): FileChanges[] {
+  files(): FileReview[] {
     return this.held.filter((file) => open(file).length > 0);
   }
 
-  of(uri: vscode.Uri): FileChanges | undefined {
+  of(uri: vscode.Uri): FileReview | undefined {
     return this.files().find((file) => vscode.Uri.parse(file.uri).toString() === uri.toString());
   }
 
-  async decide(verb: 'keep' | 'undo', file: FileChanges, hunk?: Hunk): Promise<Trouble | undefined> {
+  /** A sentence about what became of it, where there is one; or the trouble. */
+  async decide(verb: 'keep' | 'undo', file: FileReview, hunk?: ReviewHunk): Promise<string | Trouble | undefined> {
     const id = this.follow.current?.id;
     if (id === undefined) {
       return undefined;
     }
     const answer = await this.link.command(`agent/change/${verb}`, { conversationId: id, uri: file.uri, ...(hunk && { hunkId: hunk.id }) });
     await this.load();
-    return answer.ok ? undefined : answer.trouble;
+    return answer.ok ? answer.value.note : answer.trouble;
   }
 
   async load(): Promise<void> {
@@ -68,7 +69,7 @@ export class Changes implements vscode.Disposable {
 
   dispose(): void {
     clearTimeout(this.timer);
-    this.subscriptions.forEach((one) => one.dispose());
+    vscode.Disposable.from(...this.subscriptions).dispose();
     this.changed.dispose();
   }
 
@@ -77,7 +78,7 @@ export class Changes implements vscode.Disposable {
     this.timer = setTimeout(() => void this.load(), QUIET_MS);
   }
 
-  private take(files: FileChanges[]): void {
+  private take(files: FileReview[]): void {
     this.held = files;
     void vscode.commands.executeCommand('setContext', 'agentLs.changes', this.files().length);
     this.changed.fire();

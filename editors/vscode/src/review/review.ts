@@ -9,11 +9,11 @@ import { textOf } from '../approvals/editing';
 import { settings } from '../config';
 import type { Agent } from '../context';
 import { before, hunkAt, linesOf, open, weight } from '../core/review';
-import type { FileChanges, Hunk } from '../protocol.gen';
+import type { FileReview, ReviewHunk } from '../protocol.gen';
 
 interface Meant {
-  readonly file: FileChanges;
-  readonly hunk?: Hunk;
+  readonly file: FileReview;
+  readonly hunk?: ReviewHunk;
 }
 
 export class Review implements vscode.CodeLensProvider, vscode.Disposable {
@@ -51,7 +51,7 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
   }
 
   dispose(): void {
-    this.subscriptions.forEach((one) => one.dispose());
+    vscode.Disposable.from(...this.subscriptions).dispose();
     this.changed.dispose();
   }
 
@@ -65,7 +65,7 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
       rows.push([uri, this.agent.papers.put(`before${uri.path}`, before(now, file)), uri]);
     }
     if (rows.length === 0) {
-      return this.agent.say(this.agent.changes.sentence ?? 'No change of the agent waits for your review.');
+      return this.agent.voice.say(this.agent.changes.sentence ?? 'No change of the agent waits for your review.');
     }
     await vscode.commands.executeCommand('vscode.changes', 'Changes of the agent', rows);
   }
@@ -74,7 +74,7 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
     const editor = vscode.window.activeTextEditor;
     const file = (editor && this.agent.changes.of(editor.document.uri)) ?? this.agent.changes.files()[0];
     if (file === undefined) {
-      return this.agent.say('No change of the agent waits for your review.');
+      return this.agent.voice.say('No change of the agent waits for your review.');
     }
     const hunk = hunkAt(file, editor?.selection.active.line ?? -1, step);
     const at = new vscode.Position(hunk === undefined ? 0 : linesOf(hunk).first, 0);
@@ -83,11 +83,13 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
 
   private async decide(verb: 'keep' | 'undo', meant: Meant | undefined): Promise<void> {
     if (meant === undefined) {
-      return this.agent.say(this.agent.changes.sentence ?? 'There is no change of the agent here.');
+      return this.agent.voice.say(this.agent.changes.sentence ?? 'There is no change of the agent here.');
     }
-    const trouble = await this.agent.changes.decide(verb, meant.file, meant.hunk);
-    if (trouble !== undefined) {
-      this.agent.trouble(trouble);
+    const said = await this.agent.changes.decide(verb, meant.file, meant.hunk);
+    if (typeof said === 'string') {
+      this.agent.voice.say(said);
+    } else if (said !== undefined) {
+      this.agent.voice.trouble(said);
     }
   }
 

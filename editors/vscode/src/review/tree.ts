@@ -5,9 +5,9 @@ import * as vscode from 'vscode';
 import type { Agent } from '../context';
 import { oneLine } from '../core/display';
 import { linesOf, open, weight } from '../core/review';
-import type { FileChanges, Hunk } from '../protocol.gen';
+import type { FileReview, ReviewHunk } from '../protocol.gen';
 
-export type ChangeNode = { readonly file: FileChanges; readonly hunk?: Hunk };
+export type ChangeNode = { readonly file: FileReview; readonly hunk?: ReviewHunk };
 
 export class ChangesTree implements vscode.TreeDataProvider<ChangeNode>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -51,7 +51,7 @@ export class ChangesTree implements vscode.TreeDataProvider<ChangeNode>, vscode.
   }
 
   dispose(): void {
-    this.subscriptions.forEach((one) => one.dispose());
+    vscode.Disposable.from(...this.subscriptions).dispose();
     this.changed.dispose();
   }
 

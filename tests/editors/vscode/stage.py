@@ -1,0 +1,75 @@
+"""The stage of the tests in VS Code: one daemon, one scripted model, one code-server and one browser for all of them.
+
+Starting these takes longer than any test. Owns that a test has a conversation and files of its own, and that no request of
+ours was one that a real server would refuse.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Browser, async_playwright
+
+from agent_ls.testing.home import Home, home_of
+from agent_ls.testing.model_scenario import EXHAUSTED, Answer, ByHistory, RequestView, Scenario
+from agent_ls.testing.model_server import ModelServer, serve_model
+from tests.editors.vscode.testbed import CHROMIUM_FLAGS, CodeServer, chromium, code_server
+
+
+@dataclass
+class Play:
+    """What the model says in the conversation whose first message holds a word."""
+
+    scenarios: dict[str, Scenario] = field(default_factory=dict)
+
+    def __call__(self, view: RequestView) -> Answer:
+        for word, scenario in self.scenarios.items():
+            if any(word in text for text in view.user_texts):
+                return scenario(view)
+        return EXHAUSTED
+
+
+@dataclass
+class Stage:
+    server: ModelServer
+    home: Home
+    code: CodeServer
+    browser: Browser
+    play: Play
+
+    def answers(self, word: str, *answers: Answer) -> None:
+        """Asked again after a crash, the model says the same again."""
+        self.play.scenarios[word] = ByHistory(answers)
+
+    def file(self, name: str, text: str) -> Path:
+        path = self.home.workspace / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    @property
+    def extension_host(self) -> int:
+        """The pid that the extension last told of itself."""
+        logs = sorted(self.code.folder.glob("data/logs/**/agent-ls.log"), key=lambda path: path.stat().st_mtime)
+        lines = [line for log in logs for line in log.read_text().splitlines() if "extension host " in line]
+        return int(max(lines).rpartition(" ")[2])
+
+
+@asynccontextmanager
+async def stage(**settings: Any) -> AsyncIterator[Stage]:
+    play = Play()
+    async with serve_model(play) as server, home_of(server.base_url) as home:
+        try:
+            async with code_server(home.root / "code", home.env, **settings) as code, async_playwright() as driver:
+                browser = await driver.chromium.launch(executable_path=chromium(), args=list(CHROMIUM_FLAGS))
+                try:
+                    yield Stage(server, home, code, browser, play)
+                finally:
+                    await browser.close()
+        except BaseException:
+            print(home.log)
+            raise
+        assert server.refused == []
+
+
