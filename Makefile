@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 FAST_TESTS := tests/unit tests/architecture
 
 .DEFAULT_GOAL := help
-.PHONY: help setup install lint check check-editors format-editors test again simulate torture bench demo clean
+.PHONY: help setup install lint check check-editors format-editors vsix test-vscode test again simulate torture bench demo clean
 
 help: ## what there is to say
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -31,11 +31,19 @@ lint: $(READY) ## ruff, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint ## lint and the fast tests, under a minute
-	$(BIN)/python -m pytest $(FAST_TESTS)
+# The types and the lint of the VS Code extension are looked at beside the tests: both fit the minute.
+check: lint ## lint (Python, TypeScript) and the fast tests, under a minute
+	@sh scripts/check_vscode.sh & vscode=$$!; $(BIN)/python -m pytest $(FAST_TESTS); tests=$$?; wait $$vscode && exit $$tests
 
-check-editors: $(READY) ## the Lua of the Neovim plugin: loads, no globals, formatted
+check-editors: $(READY) ## the Lua of the Neovim plugin, the TypeScript of the VS Code extension
 	@sh scripts/check_editors.sh $(BIN)/nvim
+	@sh scripts/check_vscode.sh
+
+vsix: ## the VS Code extension: editors/vscode/agent-ls-VERSION.vsix
+	@sh scripts/vsix.sh
+
+test-vscode: $(READY) ## the VS Code extension in a real VS Code, installed into ~/.cache/agent-ls at its first run
+	$(BIN)/python -m pytest tests/editors/vscode
 
 format-editors: $(READY) ## formats it
 	@sh scripts/check_editors.sh $(BIN)/nvim --write
@@ -60,4 +68,5 @@ demo: $(READY) ## the whole story in a terminal, no key needed
 
 clean: ## removes .venv/ and every cache
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf editors/vscode/node_modules editors/vscode/dist editors/vscode/build editors/vscode/*.vsix
 	find agent_ls tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

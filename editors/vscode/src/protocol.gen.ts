@@ -90,7 +90,7 @@ export interface Block {
  * Payload of a tool call, command or file change. `call_id` is ours; `native_id` what the model called it.
  *
  * `record` is the digest of what is kept of a change to files (core.hunks), `reviewed` what the person has decided on
- * its hunks, by their number.
+ * its hunks, by their number. `original` is the model's own input where the person has changed it.
  */
 export interface Call {
   callId: string;
@@ -116,6 +116,8 @@ export interface Call {
   after?: string;
   record?: string;
   reviewed?: Record<string, string>;
+  original?: Record<string, unknown>;
+  originalBlob?: string;
   result?: ToolResult;
 }
 
@@ -133,13 +135,15 @@ export interface ChangeList {
   changes: FileReview[];
 }
 
-/** `before` and `after` are the sha256 of the file, empty where it is not there. */
+/** `before` and `after` are the whole texts, the hashes those of the file, "" where it is not there. */
 export interface ChangePreview {
   uri: string;
   path: string;
   diff: string;
   before: string;
   after: string;
+  beforeHash: string;
+  afterHash: string;
 }
 
 export interface CheckpointDiff {
@@ -209,6 +213,7 @@ export interface Conversation {
   archived?: boolean;
   parentId?: string;
   relation?: string;
+  delegated?: Delegated;
   rules?: Record<string, unknown>[];
   trusted?: boolean;
   host?: string;
@@ -234,6 +239,7 @@ export interface ConversationSummary {
   archived?: boolean;
   parentId?: string;
   relation?: string;
+  delegated?: Delegated;
   rules?: Record<string, unknown>[];
   trusted?: boolean;
   host?: string;
@@ -256,6 +262,7 @@ export interface ConversationView {
   archived?: boolean;
   parentId?: string;
   relation?: string;
+  delegated?: Delegated;
   rules?: Record<string, unknown>[];
   trusted?: boolean;
   host?: string;
@@ -313,6 +320,20 @@ export interface DecideChange {
 }
 
 export type Decision = "allow" | "deny" | "answer" | "cancel";
+
+/**
+ * What a subagent was started with: by which call, for what, and which conversations stand above it, root first.
+ *
+ * `tools`: those that it may have, None for all that its parent has; `instructions` of the agent that it is.
+ */
+export interface Delegated {
+  itemId: string;
+  task: string;
+  ancestors: string[];
+  agent?: string;
+  instructions?: string;
+  tools?: string[];
+}
 
 export interface DeleteConversation {
   commandId: string;
@@ -486,7 +507,7 @@ export interface Item {
   ord: number;
   kind: ItemKind;
   status: ItemStatus;
-  payload: UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | Plan | TodoList;
+  payload: UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | Plan | TodoList | Subagent;
   createdAt: string;
   attemptId?: string;
   stepId?: string;
@@ -624,6 +645,13 @@ export interface Option {
   rule?: string;
 }
 
+/** Of what a subagent asks: its task, and the conversations above it, root first. */
+export interface Origin {
+  conversationIds: string[];
+  task: string;
+  agent?: string;
+}
+
 /** Base of all parameters. Built at first use: a start that needs three methods pays for three. */
 export interface Params {
 }
@@ -722,6 +750,7 @@ export interface Request {
   input?: Record<string, unknown>;
   card?: Record<string, unknown>;
   questions?: Record<string, unknown>[];
+  origin?: Origin;
   decision?: Decision;
   scope?: string;
   optionId?: string;
@@ -927,6 +956,24 @@ export interface StreamView {
   output?: string;
 }
 
+/**
+ * A part of the work that a conversation of its own does, as its parent shows it.
+ *
+ * `status`: queued, running, waiting, stopping, completed, failed or interrupted. `requests` are the numbers of what
+ * waits for the person there and beneath it, `steps` its list of steps, `usage` what it has used so far.
+ */
+export interface Subagent {
+  conversationId: string;
+  task: string;
+  status: string;
+  result?: string;
+  agent?: string;
+  requests?: number[];
+  steps?: Record<string, unknown>[];
+  usage?: Usage;
+  callId?: string;
+}
+
 export interface TodoList {
   steps: Record<string, unknown>[];
 }
@@ -1009,6 +1056,7 @@ export interface Payloads {
   question: Question;
   plan: Plan;
   todo_list: TodoList;
+  subagent: Subagent;
 }
 
 /** What an editor asks the daemon. */
