@@ -182,6 +182,15 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "window then holds, and is never written to disk beneath it.",
         ("tests/protocol/test_open_documents.py", "tests/unit/editor/test_window_files.py"),
     ),
+    "tools.patch": Requirement(
+        "A patch changes several files or none: all of them are looked at before the first is touched, what cannot be "
+        "finished is taken back, and after a crash the files tell what happened.",
+        (
+            "tests/unit/adapters/tools/test_apply_patch.py",
+            "tests/unit/core/test_patch.py",
+            "tests/protocol/test_changes.py::test_a_patch_is_listed_file_by_file_and_what_it_removed_comes_back",
+        ),
+    ),
     "requests.changed": Requirement(
         "A call can be changed before it is allowed: it is read and judged anew, bound by a digest of its own, the "
         "model's own input stays on record and the model is told. An edit that was allowed runs if its own lines are "

@@ -83,6 +83,18 @@ def apply(file: TextFile, edits: Sequence[Edit]) -> Applied | Problem:
     return _splice(file, spans)
 
 
+def laid_on(file: TextFile, spans: Sequence[Span]) -> Applied | Problem:
+    """The file with spans replaced that are in order and do not overlap."""
+    for span in spans:
+        unencodable = file.check(span.new, file.flat.text[span.start : span.end])
+        if unencodable is not None:
+            return Problem(Trouble.ENCODING, unencodable.reason, span.edit)
+    applied = _splice(file, spans)
+    if applied.text == file.flat.text:
+        return Problem(Trouble.NO_CHANGE, "the file holds exactly that already; nothing would change")
+    return applied
+
+
 def own_lines(flat: str, spans: Sequence[Span]) -> list[tuple[str, str]]:
     """What an edit replaces and what by, in whole lines: what it shows, wherever in the file that stands.
 

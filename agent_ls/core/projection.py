@@ -156,6 +156,12 @@ class ConversationState:
             self.seen[uri] = digest
             if call.original is not None:
                 del self.seen[uri]  # the model knows what it asked for, not what the person made of it
+        hashes = result.data.get("hashes")
+        for one, held in hashes.items() if isinstance(hashes, dict) else ():
+            if held and call.original is None:
+                self.seen[one] = held
+            else:
+                self.seen.pop(one, None)
         if isinstance(cwd, str):
             self.cwd = cwd
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from agent_ls.adapters.host.hooks import CommandHooks
 from agent_ls.adapters.host.processes import LocalProcesses
+from agent_ls.adapters.tools.apply_patch import ApplyPatchTool
 from agent_ls.adapters.tools.ask import AskTool
 from agent_ls.adapters.tools.edit import EditTool
 from agent_ls.adapters.tools.fetch import FetchTool
@@ -54,6 +55,7 @@ class Workshop:
             GrepTool(files, searcher),
             WriteTool(files),
             EditTool(files),
+            ApplyPatchTool(files),
             ShellTool(self.processes, self.shells),
             ShellOutputTool(self.shells),
             ShellStopTool(self.shells),

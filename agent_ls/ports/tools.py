@@ -167,6 +167,13 @@ class ToolSource(Protocol):
         ...
 
 
+@runtime_checkable
+class Picky(Protocol):
+    """A tool that is of use to some models only."""
+
+    def fits(self, model: str) -> bool: ...
+
+
 @dataclass
 class Toolbox:
     """The tools offered, by name: our own, and for a workspace's root those of a source."""
@@ -192,6 +199,11 @@ class Toolbox:
     def names(self, root: str) -> list[str]:
         return sorted(spec.name for spec in self.specs(root))
 
-    def specs(self, root: str = "") -> tuple[ToolSpec, ...]:
+    def specs(self, root: str = "", model: str = "") -> tuple[ToolSpec, ...]:
+        """What a model is offered; without one, everything."""
         more = self.source.offered(root) if self.source is not None and root else ()
-        return tuple(tool.spec for tool in (*self.tools.values(), *more))
+        return tuple(tool.spec for tool in (*self.tools.values(), *more) if _suits(tool, model))
+
+
+def _suits(tool: object, model: str) -> bool:
+    return not model or not isinstance(tool, Picky) or tool.fits(model)

@@ -24,7 +24,8 @@ _PLAN: Final = "plan"
 async def specs(conversation: Conversation, services: Services) -> tuple[ToolSpec, ...]:
     root = _root(conversation)
     await services.toolbox.open(root)
-    found = [spec for spec in services.toolbox.specs(root) if _offered(conversation, spec.name)]
+    offered = services.toolbox.specs(root, conversation.model)
+    found = [spec for spec in offered if _offered(conversation, spec.name)]
     if not any(spec.name == TASK for spec in found):
         return tuple(found)
     agents = await services.agents(conversation)

@@ -111,6 +111,28 @@ async def test_edits_over_each_other_are_taken_back_newest_first_and_a_new_file_
         assert len(await listed(editor, conversation, runId=run)) == 2
 
 
+async def test_a_patch_is_listed_file_by_file_and_what_it_removed_comes_back() -> None:
+    patch = (
+        "*** Begin Patch\n*** Update File: a.txt\n-three\n+3\n*** Delete File: old.txt\n*** Add File: b.txt\n+b\n"
+        "*** End Patch"
+    )
+    answers = [READ, use("read", path="old.txt"), use("apply_patch", patch=patch), say("Done.")]
+    async with scene(InOrder(answers)) as (_, home), home.editor(home.workspace) as editor:
+        old, new = home.workspace / "old.txt", home.workspace / "b.txt"
+        old.write_bytes(b"\xef\xbb\xbfold\r\n")
+        conversation, path = await changed(editor, home)
+        assert (path.read_bytes().decode(), new.exists(), old.exists()) == (TEXT.replace("three", "3"), True, False)
+        changes = await listed(editor, conversation)
+        assert ([change["path"] for change in changes], states(changes)) == (
+            ["a.txt", "b.txt", "old.txt"],
+            ["open"] * 3,
+        )
+        for one in (old, new, path):
+            await decide(editor, conversation, "undo", one)
+        assert (path.read_bytes().decode(), new.exists(), old.read_bytes()) == (TEXT, False, b"\xef\xbb\xbfold\r\n")
+        assert states(await listed(editor, conversation)) == ["undone"] * 3
+
+
 async def test_an_undo_goes_through_the_window_that_has_the_file_open_in_one_step() -> None:
     async with scene(InOrder([READ, EDIT, say("Done.")])) as (_, home):
         path, buffers = home.workspace / "a.txt", Buffers()

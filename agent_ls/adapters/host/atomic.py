@@ -73,6 +73,10 @@ def reclaim(path: str, *, before: str, after: str, token: str, renames: Renames)
             there = _digest(target, name)
             if look(folder, target.beside) is None:
                 return there
+            if there == after == ABSENT and _digest(target, target.beside) != before:
+                # It was being removed, and turned out to be somebody else's text.
+                _bring_back(target, renames)
+                return _digest(target, name)
             # The file holds our text, so what is beside it is what the swap displaced.
             if there == after and before != ABSENT and _digest(target, target.beside) != before:
                 renames.exchange(folder, target.beside, name)

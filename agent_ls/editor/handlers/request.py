@@ -107,7 +107,8 @@ async def _whole_input(desk: Desk, request: Request) -> dict[str, Any] | None:
 async def _whole_card(desk: Desk, request: Request) -> dict[str, Any]:
     """With both texts of an edit, however long: as its tool would make them now, if that is what waits."""
     card = request.card or {}
-    if card.get("type") != "edit" or not request.pending or None not in (card.get("before"), card.get("after")):
+    shown = card.get("files") or [card]
+    if card.get("type") != "edit" or not request.pending or all(None not in _texts(one).values() for one in shown):
         return card
     state = await desk.registry.state(request.conversation_id)
     given = await _whole_input(desk, request)
@@ -116,8 +117,16 @@ async def _whole_card(desk: Desk, request: Request) -> dict[str, Any]:
     prepared = await look(state, request, given, services=desk.services)
     if isinstance(prepared, Invalid) or prepared.digest != request.digest or prepared.record is None:
         return card
-    (record, *_) = await to_thread.run_sync(lambda kept: hunks.decode(kept()), prepared.record)
-    return {**prepared.card, "before": printable(hunks.before(record)), "after": printable(record.after or "")}
+    records = await to_thread.run_sync(lambda kept: hunks.decode(kept()), prepared.record)
+    whole = [
+        {**one, "before": printable(hunks.before(record)), "after": printable(record.after or "")}
+        for one, record in zip(prepared.card.get("files") or [prepared.card], records, strict=True)
+    ]
+    return {**prepared.card, "files": whole} if "files" in prepared.card else whole[0]
+
+
+def _texts(card: Mapping[str, Any]) -> dict[str, str | None]:
+    return {name: card.get(name) for name in ("before", "after")}
 
 
 def _unknown(request_id: str) -> Refusal:

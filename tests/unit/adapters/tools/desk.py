@@ -10,6 +10,7 @@ from typing import Any
 
 from agent_ls.adapters.host.files import DiskFiles
 from agent_ls.adapters.host.processes import LocalProcesses
+from agent_ls.adapters.tools.apply_patch import ApplyPatchTool
 from agent_ls.adapters.tools.edit import EditTool
 from agent_ls.adapters.tools.glob import GlobTool
 from agent_ls.adapters.tools.grep import GrepTool
@@ -41,6 +42,7 @@ class Desk:
             ReadTool(files),
             WriteTool(files),
             EditTool(files),
+            ApplyPatchTool(files),
             GlobTool(files, searcher),
             GrepTool(files, searcher),
         )
@@ -77,7 +79,7 @@ class Desk:
 
     async def run(self, prepared: Prepared) -> ToolResult:
         result = await self.tools[prepared.tool].run(prepared, self.context)
-        if result.data is not None:
+        if result.data is not None and "hash" in result.data:
             self.seen[result.data["uri"]] = result.data["hash"]
         return result
 
