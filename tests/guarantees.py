@@ -165,6 +165,13 @@ GUARANTEES: Final = (
         ),
     ),
     Guarantee(
+        "A ledger that can only be read refuses commands with the reason, is shown all the same, and heals by itself.",
+        (
+            "tests/contract/ledger/test_ledger_read_only.py::test_a_file_that_can_only_be_read",
+            "tests/contract/ledger/test_ledger_read_only.py::test_a_server_that_can_only_be_read",
+        ),
+    ),
+    Guarantee(
         "Damaged text in the ledger is said wherever it is read, with what to do, and keeps nobody from the rest.",
         (
             "tests/contract/ledger/test_ledger_damaged.py::test_every_read_says_so_and_lists_show_the_rest",

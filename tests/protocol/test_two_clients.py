@@ -1,10 +1,11 @@
 """Two windows on one conversation see the same, and the first answer decides."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from agent_ls.testing.editor import Refused
+from agent_ls.testing.editor import Editor, Refused
 from agent_ls.testing.model_scenario import Gate, InOrder, Say, Wait, reply, say, use
 from tests.scene import lines, scene
 
@@ -151,3 +152,31 @@ async def test_a_window_that_joins_late_is_told_what_waits_in_its_workspace_and_
             await late.respond(asked, "allow")
             await late.wait_for(lambda: late.changed == {"pending": 0, "requests": []})
         await editor.until_ended(conversation, run_id)
+
+
+@pytest.mark.parametrize(("count", "size", "whole"), [(20, 10, False), (257, 10, True), (40, 30_000, True)])
+async def test_who_missed_a_little_is_told_of_it_and_who_missed_much_is_shown_how_it_stands(
+    *, count: int, size: int, whole: bool
+) -> None:
+    async with scene(InOrder([])) as (_, home), home.editor(name="left") as left, home.editor(name="right") as right:
+        mine = await left.create(home.workspace)
+        await left.queue(mine, "hold")
+        before = await right.attach(mine.id)
+        await right.request("agent/conversation/detach", {"conversationId": mine.id})
+        sent = [await left.begin("agent/message/send", message(left, mine.id, "x" * size)) for _ in range(count)]
+        for key in sent:
+            await left.reply(key)
+        after = await right.attach(mine.id, after=before.seq)
+        assert (after is not before) is whole
+        await right.wait_for(lambda: len(after.runs) == count)
+        assert after.runs.keys() == (await left.attach(mine.id)).runs.keys()
+
+
+def message(editor: Editor, conversation_id: str, text: str) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    return {
+        "commandId": editor.command_id(),
+        "conversationId": conversation_id,
+        "content": content,
+        "dispatch": "queue",
+    }

@@ -25,6 +25,7 @@ from agent_ls.wire import models, views
 from agent_ls.wire.encode import to_wire
 
 REPLAY_LIMIT: Final = 256
+REPLAY_BYTES: Final = 1024 * 1024
 
 
 async def list_(desk: Desk, window: Window, params: models.ListConversations) -> Answer:
@@ -153,7 +154,9 @@ async def _missed(desk: Desk, conversation_id: str, *, after: int | None, seq: i
     if after is None or after > seq or seq - after > REPLAY_LIMIT:
         return None
     events = await desk.reading.events(conversation_id, after, REPLAY_LIMIT)
-    return None if events is None else list(events)
+    if events is None or sum(len(views.event_json(event)) for event in events) > REPLAY_BYTES:
+        return None
+    return list(events)
 
 
 async def conversed(desk: Desk, conversation_id: str, seq: int) -> Answer:
