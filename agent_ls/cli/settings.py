@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.daemon import duration
-from agent_ls.cli.places import path_uri, short_path, uri_path
+from agent_ls.cli.places import command_id, path_uri, short_path, uri_path
 from agent_ls.cli.replace import holder_pid
 from agent_ls.cli.terminal import columns_of, complain, put, put_json, style_of, table, wrapped
 from agent_ls.cli.usage import Verbs
@@ -24,7 +24,9 @@ Json = dict[str, Any]
 
 
 def register(verbs: Verbs) -> None:
-    locks = verbs.add("locks", run_locks, "files and folders that a run holds just now")
+    locks = verbs.add("locks", run_locks, "files and folders that a run holds just now, or take one over")
+    locks.add_argument("action", nargs="?", choices=["list", "release"], default="list")
+    locks.add_argument("path", nargs="?", metavar="PATH", help="the file or folder as the list names it")
     locks.add_argument("--json", action="store_true")
     rules = verbs.add("rules", run_rules, "what may run without asking, and why")
     rules.add_argument("action", nargs="?", choices=["list", "explain"], default="list")
@@ -38,6 +40,8 @@ def register(verbs: Verbs) -> None:
 
 
 def run_locks(options: argparse.Namespace) -> int:
+    if options.action == "release":
+        return _release(options)
     with Client.connect(start=True) as client:
         locks: list[Json] = client.call("agent/lock/list", {})["locks"]
     if options.json:
@@ -50,6 +54,20 @@ def run_locks(options: argparse.Namespace) -> int:
             for lock in locks
         ]
         put("\n".join(table(rows, style_of(sys.stdout), head=["held", "by run", "since", "waiting"])))
+    return 0
+
+
+def _release(options: argparse.Namespace) -> int:
+    if not options.path:
+        complain("Which one?", "agent-ls locks release PATH; `agent-ls locks` lists them.")
+        return 1
+    named = options.path if "://" in options.path else path_uri(os.path.realpath(os.path.expanduser(options.path)))
+    with Client.connect(start=True) as client:
+        client.call("agent/lock/release", {"commandId": command_id(), "key": named})
+    if options.json:
+        put_json({"released": named})
+    else:
+        put("Taken over. What runs on under it is told; who waited for it goes on.")
     return 0
 
 

@@ -40,6 +40,7 @@ from agent_ls.editor.desk import Desk, Exchange
 from agent_ls.editor.focus import Focus
 from agent_ls.editor.handlers.table import handlers
 from agent_ls.editor.inbox import Inbox
+from agent_ls.editor.lock_news import LockNews
 from agent_ls.editor.notices import Notices
 from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface import diagnostics
@@ -167,7 +168,13 @@ async def composed(
                 exchange=exchange,
                 reviewer=Reviewer(opened.files, ledger.get_blob),
             )
-            _begin(supervisor, feed=services.feed.pump, ledger=keep, warm_up=providers.warm_up, **shared.works)
+            _begin(
+                supervisor,
+                feed=services.feed.pump,
+                ledger=keep,
+                warm_up=providers.warm_up,
+                **shared.works,
+            )
             yield Daemon(desk, handlers(desk), inbox, reloader, janitor)
     finally:
         await providers.close()
@@ -272,6 +279,8 @@ async def _inbox(registry: Registry, board: Board, environ: Mapping[str, str]) -
     show = DesktopNotices(environ).show
     inbox.on_asked = Notices(registry.services, show, watched=inbox.watched, waits=inbox.waits).asked
     registry.services.feed.listeners.append(inbox.on_events)
+    news = LockNews(registry.services.locks, inbox, registry.services.clock)
+    registry.services.supervisor.start("locks", news.tell)
     found = []
     for request in await ledger.requests(None, None):
         conversation = await ledger.find(request.conversation_id)

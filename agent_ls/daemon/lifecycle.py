@@ -26,7 +26,7 @@ from agent_ls.core.errors import Code, Refusal, Refused
 from agent_ls.daemon import logging as logs
 from agent_ls.daemon.compose import Daemon, composed
 from agent_ls.daemon.handoff import GRACE_S, Line, Succession, ask_for_the_place, load_all
-from agent_ls.daemon.listener import AlreadyRunning, CannotListen, Listener, bind
+from agent_ls.daemon.listener import MOST_LINKS, AlreadyRunning, CannotListen, Listener, Reception, bind
 from agent_ls.daemon.peers import become_subreaper
 from agent_ls.daemon.privacy import keep_private
 from agent_ls.daemon.seal import Sealed, seal
@@ -47,6 +47,14 @@ DENIED: Final = Refused(
         "A process that the agent started may not talk to the daemon: the agent cannot approve itself.",
     )
 )
+FULL: Final = Refused(
+    Refusal(
+        Code.CONVERSATION_BUSY,
+        f"{MOST_LINKS} windows and programs are connected to the daemon, which is the limit.",
+        "Close some of them, then try again.",
+    )
+)
+REFUSALS: Final[Mapping[Reception, Refused]] = {"descendant": DENIED, "full": FULL}
 
 
 def run(*, foreground: bool, succession: Succession | None = None) -> int:
@@ -138,8 +146,8 @@ async def _serve(
             tasks.start_soon(_signals, daemon)
             tasks.start_soon(_watch_idle, daemon)
 
-            async def serve(stream: Any, welcome: bool) -> None:  # noqa: FBT001
-                await daemon.serve(stream, None if welcome else DENIED)
+            async def serve(stream: Any, reception: Reception) -> None:
+                await daemon.serve(stream, REFUSALS.get(reception))
 
             recovered = await daemon.recover()
             if recovered:

@@ -17,8 +17,9 @@ import socket
 import stat
 import time
 import zlib
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 from anyio.abc import ByteStream, TaskGroup
@@ -34,7 +35,13 @@ WATCH_S = 2.0
 # A daemon that is ending gives the lock up within this time; one that holds it longer and does not answer is stuck.
 LOCK_S = 5.0
 
-Serve = Callable[[ByteStream, bool], Coroutine[Any, Any, object]]
+# Each link costs descriptors and memory. No person has as many windows, and a program gone wild takes no more.
+MOST_LINKS = 256
+# Beyond that some are told why, the rest finds the door shut.
+MOST_REFUSED = 16
+
+Reception = Literal["welcome", "descendant", "full"]
+Serve = Callable[[ByteStream, Reception], Coroutine[Any, Any, object]]
 Sleep = Callable[[float], Awaitable[None]]
 
 log = logging.getLogger(__name__)
@@ -49,7 +56,10 @@ class CannotListen(Exception):
 
 
 class Listener:
-    """Made by `bind`. Whoever holds it holds the state directory. `seals`: our children bear the mark (seal)."""
+    """Made by `bind`. Whoever holds it holds the state directory. `seals`: our children bear the mark (seal).
+
+    `links`: how many there are, by how they were received.
+    """
 
     def __init__(self, lock: int, path: str) -> None:
         self.path = path
@@ -59,6 +69,7 @@ class Listener:
         self._inode = os.lstat(path).st_ino
         self._told_foreign = False
         self._hung_up = False
+        self.links: Counter[Reception] = Counter()
 
     def hang_up(self) -> None:
         """Let nobody in any more: who comes now waits for the next daemon. The state directory is still ours."""
@@ -76,7 +87,7 @@ class Listener:
         os.close(self._lock)
 
     async def serve(self, serve: Serve, sleep: Sleep) -> None:
-        """Accept until cancelled. `serve(stream, welcome)` owns the link; not welcome: each request is refused."""
+        """Accept until cancelled. `serve(stream, reception)` owns the link; who is not welcome is refused."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch, sleep)
             while True:
@@ -102,8 +113,20 @@ class Listener:
             return
         if decided == "descendant":
             log.warning("a process that descends from the daemon asked to be let in; it is refused")
+        reception: Reception = "full" if decided == "welcome" and self.links["welcome"] >= MOST_LINKS else decided
+        if reception != "welcome" and self.links[reception] >= MOST_REFUSED:
+            log.warning("a connection was closed: %d are refused already", MOST_REFUSED)
+            link.close()
+            return
         stream = await Link.of(link)
-        tasks.start_soon(serve, stream, decided == "welcome")
+        self.links[reception] += 1
+        tasks.start_soon(self._counted, serve, stream, reception)
+
+    async def _counted(self, serve: Serve, stream: ByteStream, reception: Reception) -> None:
+        try:
+            await serve(stream, reception)
+        finally:
+            self.links[reception] -= 1
 
     async def _watch(self, sleep: Sleep) -> None:
         orphans = OrphanReaper()

@@ -95,6 +95,9 @@ class Inbox:
     def waits(self, request_id: str) -> bool:
         return request_id in self._pending
 
+    def workspace_of(self, conversation_id: str) -> str:
+        return self._workspaces.get(conversation_id, "")
+
     def knows(self, conversation_id: str) -> bool:
         return conversation_id in self._workspaces
 

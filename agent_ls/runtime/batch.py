@@ -128,6 +128,7 @@ class Batch:
         try:
             result = await self._call(tool, prepared, context)
             if result is not None:
+                result = _told_of(self._services.locks.taken_from(item.id), result)
                 result = await self._hooks.after_call(item.call, result)
                 await self._finish(item.id, result)
         except anyio.get_cancelled_exc_class():
@@ -262,3 +263,11 @@ class Batch:
         elif self._services.drain.begun or self._services.supervisor.stopping:
             why = "the daemon was stopped"
         return ToolResult(status=ResultStatus.INTERRUPTED, output=f"{told.format(why=why)}\n{said}".strip())
+
+
+def _told_of(taken: Sequence[str], result: ToolResult) -> ToolResult:
+    """What a call did after a person took its lock may stand against what somebody else did meanwhile."""
+    if not taken:
+        return result
+    said = f"[the person took {', '.join(taken)} over while this ran: look again before you rely on what it did]"
+    return replace(result, output=f"{result.output.rstrip()}\n{said}".lstrip())

@@ -3,7 +3,7 @@
 Owns waking and giving back on every way out. Does not own who goes first (core.locks).
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +18,7 @@ from agent_ls.ports.host import Clock
 class _Place:
     holder: Holder
     since: str
+    taken: list[str] = field(default_factory=list)
     granted: anyio.Event = field(default_factory=anyio.Event)
 
 
@@ -26,7 +27,7 @@ class LockTable:
 
     def __init__(self, clock: Clock, changed: Callable[[], None] = lambda: None) -> None:
         self._clock = clock
-        self._changed = changed
+        self.changed = changed
         self._line = Line()
         self._places: dict[int, _Place] = {}
 
@@ -42,7 +43,7 @@ class LockTable:
         ticket = self._line.ask(holder.item_id, keys)
         place = self._places[ticket.number] = _Place(holder, since)
         try:
-            self._changed()
+            self.changed()
             if not self._line.holds(ticket):
                 await place.granted.wait()
             yield
@@ -58,8 +59,26 @@ class LockTable:
             self._line.release(ticket)
             return None
         self._places[ticket.number] = _Place(holder, since)
-        self._changed()
+        self.changed()
         return partial(self._give_back, ticket)
+
+    def take_over(self, key: str) -> bool:
+        """A person takes the key from whoever holds it; False if nobody does.
+
+        All keys of that call are given back: it got them all at once, and whatever it still does is without a right.
+        """
+        found = [ticket for ticket in self._line.held if key in ticket.keys]
+        for ticket in found:
+            self._places[ticket.number].taken.append(key)
+            self._grant(self._line.release(ticket))
+        if found:
+            self.changed()
+        return bool(found)
+
+    def taken_from(self, item_id: str) -> tuple[str, ...]:
+        """Keys that a person has taken over from this call, while it has not ended."""
+        mine = (place for place in self._places.values() if place.holder.item_id == item_id)
+        return tuple(key for place in mine for key in place.taken)
 
     def held(self) -> tuple[Lock, ...]:
         waiting = self._line.waiting
@@ -76,11 +95,14 @@ class LockTable:
     def _give_back(self, ticket: Ticket) -> None:
         # Never awaits: a cancelled call gives back as surely as one that ended.
         del self._places[ticket.number]
-        for following in self._line.release(ticket):
+        self._grant(self._line.release(ticket))
+        self.changed()
+
+    def _grant(self, tickets: Iterable[Ticket]) -> None:
+        for following in tickets:
             place = self._places[following.number]
             place.since = self._clock.now()
             place.granted.set()
-        self._changed()
 
     def _waiting_rows(self) -> Iterator[Lock]:
         ahead = list(self._line.held)

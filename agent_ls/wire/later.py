@@ -56,10 +56,6 @@ class Rollback(Command):
     dry_run: bool = False
 
 
-class ReleaseLock(Command):
-    key: Uri
-
-
 class AddRule(Command):
     rule: Text
     effect: Literal["allow", "ask", "deny"]

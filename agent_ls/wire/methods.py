@@ -242,7 +242,12 @@ _FILES: Final = (
     _request(
         "lock/list", "Which files and folders are held, by which run.", params=models.Params, result=results.LockList
     ),
-    _later("lock/release", "The person takes a lock over.", params=later.ReleaseLock, result=results.Nothing),
+    _request(
+        "lock/release",
+        "The person takes a lock over: who waits for it goes on, who held it is told.",
+        params=models.ReleaseLock,
+        result=results.Nothing,
+    ),
 )
 
 _SETTINGS: Final = (
@@ -286,7 +291,7 @@ _NOTIFICATIONS: Final = (
     _notice("resync", results.Resync, "This window was too slow: attach again."),
     _notice("drain", results.Draining, "The daemon is about to end; connect again after the wait."),
     _notice("conversation/changed", results.ConversationsChanged, "Summaries that changed."),
-    _notice("lock/changed", results.LockList, "The locks of this window's workspaces, all of them.", built=False),
+    _notice("lock/changed", results.LockList, "The locks of this window's workspaces, all of them."),
 )
 
 _SERVER_REQUESTS: Final = (

@@ -280,6 +280,12 @@ class DecideChange(Command):
     hash: Text | None = None
 
 
+class ReleaseLock(Command):
+    """`key` as the list names it."""
+
+    key: Uri
+
+
 class ReadBlob(Params):
     digest: Text
     offset: Annotated[int, Field(ge=0)] = 0

@@ -16,10 +16,10 @@ from agent_ls import paths
 from agent_ls.adapters.host.system import SystemClock
 from agent_ls.daemon.listener import AlreadyRunning, CannotListen, bind
 
-async def serve(stream, welcome):
+async def serve(stream, reception):
     with suppress(anyio.BrokenResourceError):  # a client that only looks whether somebody is there
         async with stream:
-            await stream.send(b"%d %d\\n" % (os.getpid(), welcome))
+            await stream.send(b"%d %d\\n" % (os.getpid(), reception == "welcome"))
 
 try:
     listener = bind()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent_ls.testing.editor import Editor
+from agent_ls.testing.editor import Editor, Refused
 from agent_ls.testing.mirror import Mirror
 from agent_ls.testing.model_scenario import ByConversation, InOrder, say, use
 from tests.scene import lines, scene
@@ -152,3 +152,38 @@ async def test_a_window_that_waits_in_line_can_be_stopped_and_those_behind_it_go
         await editor.until_ended(holder, holding)
         await editor.until_ended(behind, other)
         assert sorted(path.name for path in home.workspace.iterdir()) == ["b.txt", "gate"]
+
+
+async def test_a_person_takes_a_lock_over_who_waits_goes_on_and_who_held_it_is_told() -> None:
+    story = {
+        "hold": InOrder([use("shell", command=HOLD), say("Held.")]),
+        "waits": InOrder([use("write", path="a.txt", content="a"), say("Done.")]),
+    }
+    async with scene(ByConversation(story)) as (_, home), home.editor(home.workspace) as editor:
+        gate = home.gate("gate")
+        key = home.workspace.as_uri()
+        holder, holding = await hold(editor, home.workspace)
+        waits = await editor.create(home.workspace, mode="edits")
+        run_id = await editor.send(waits, "waits")
+        await editor.wait_for(lambda: waits.calls)
+        assert await locks(editor) == [(key, holder.id, 1)]
+
+        def told() -> list[list[str]]:
+            changes = [params["locks"] for method, params in editor.notices if method == "agent/lock/changed"]
+            return [[lock["conversationId"] for lock in held] for held in changes]
+
+        await editor.wait_for(lambda: [holder.id] in told())
+        params = {"commandId": "take", "key": key}
+        assert [await editor.request("agent/lock/release", params) for _ in range(2)] == [{}, {}]
+        await editor.until_ended(waits, run_id)
+        assert (home.workspace / "a.txt").read_text() == "a"
+        await editor.wait_for(lambda: told()[-1] == [])
+
+        await home.open_gate(gate)
+        await editor.until_ended(holder, holding)
+        said = holder.result(holder.calls[0]["id"])["output"]
+        assert f"[the person took {key} over while this ran: look again before you rely on what it did]" in said
+        with pytest.raises(Refused, match="Nothing holds"):
+            await editor.request("agent/lock/release", {**params, "commandId": "again"})
+        gone = await home.run("locks", "release", str(home.workspace))
+        assert "Nothing holds" in gone.stderr

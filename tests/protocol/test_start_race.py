@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import anyio
@@ -262,5 +262,49 @@ async def test_a_socket_that_vanished_is_made_again(env: dict[str, str], monkeyp
                 await anyio.lowlevel.checkpoint()
             async with await anyio.connect_unix(listener.path):
                 await accepted.wait()
+            tasks.cancel_scope.cancel()
+    listener.close()
+
+
+@pytest.mark.anyio
+async def test_more_links_than_a_person_has_windows_are_refused_and_one_that_ends_makes_room(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent_ls.daemon.listener.MOST_LINKS", 2)
+    monkeypatch.setattr("agent_ls.daemon.listener.MOST_REFUSED", 1)
+    listener = bind(env)
+    received: list[str] = []
+    news = anyio.Event()
+
+    async def serve(stream: ByteStream, reception: str) -> None:
+        nonlocal news
+        received.append(reception)
+        news.set()
+        async with stream:
+            with suppress(anyio.EndOfStream):
+                await stream.receive()
+        received.append("gone")
+        news.set()
+
+    async def until(*expected: str) -> None:
+        nonlocal news
+        while received != list(expected):
+            news = anyio.Event()
+            await news.wait()
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks, AsyncExitStack() as links:
+            tasks.start_soon(listener.serve, serve, SystemClock().sleep)
+            first = await anyio.connect_unix(listener.path)
+            for _ in range(2):
+                await links.enter_async_context(await anyio.connect_unix(listener.path))
+            await until("welcome", "welcome", "full")
+            async with await anyio.connect_unix(listener.path) as shut_out:
+                with pytest.raises(anyio.EndOfStream):
+                    await shut_out.receive()
+            await first.aclose()
+            await until("welcome", "welcome", "full", "gone")
+            async with await anyio.connect_unix(listener.path):
+                await until("welcome", "welcome", "full", "gone", "welcome")
             tasks.cancel_scope.cancel()
     listener.close()

@@ -14,8 +14,8 @@ from agent_ls.core.run import Run, RunStatus
 from agent_ls.core.uris import path_of
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
-from agent_ls.editor.handlers.daemon import locks_of
 from agent_ls.editor.handlers.fingerprint import order
+from agent_ls.editor.handlers.lock import locks_of
 from agent_ls.editor.handlers.prompt_hook import session_ends
 from agent_ls.editor.handlers.shell import shells_of
 from agent_ls.editor.orders import Settings

@@ -119,6 +119,7 @@ def test_every_command_that_changes_needs_an_id() -> None:
         "agent/run/interrupt",
         "agent/request/respond",
         "agent/shell/stop",
+        "agent/lock/release",
     }
 
 
