@@ -723,6 +723,7 @@ export interface Reasoning {
   full?: string;
 }
 
+/** `key` as the list names it. */
 export interface ReleaseLock {
   commandId: string;
   key: string;
@@ -1123,7 +1124,7 @@ export interface Requests {
   "agent/shell/stop": { params: StopShell; result: Nothing; };
   /** Which files and folders are held, by which run. */
   "agent/lock/list": { params: Params; result: LockList; };
-  /** The person takes a lock over. */
+  /** The person takes a lock over: who waits for it goes on, who held it is told. */
   "agent/lock/release": { params: ReleaseLock; result: Nothing; };
   /** Rules with their scope and origin. */
   "agent/permission/list": { params: ListRules; result: RuleList; };
