@@ -168,13 +168,7 @@ async def composed(
                 exchange=exchange,
                 reviewer=Reviewer(opened.files, ledger.get_blob),
             )
-            _begin(
-                supervisor,
-                feed=services.feed.pump,
-                ledger=keep,
-                warm_up=providers.warm_up,
-                **shared.works,
-            )
+            _begin(supervisor, feed=services.feed.pump, ledger=keep, warm_up=providers.warm_up, **shared.works)
             yield Daemon(desk, handlers(desk), inbox, reloader, janitor)
     finally:
         await providers.close()
