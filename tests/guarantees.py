@@ -133,6 +133,7 @@ GUARANTEES: Final = (
         (
             "tests/unit/runtime/test_effects.py::test_the_sixth_daemon_ends_it_and_says_so_and_the_next_message_works",
             "tests/unit/runtime/test_effects.py::test_a_model_that_was_heard_begins_the_count_anew",
+            "tests/crash/test_attempts.py::test_each_death_of_which_nothing_came_counts_and_a_restart_does_not",
         ),
     ),
     Guarantee(

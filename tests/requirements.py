@@ -287,6 +287,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "lost or answered twice, no gap, no command runs twice unasked, no result says what did not happen.",
         ("tests/crash/test_torture.py",),
     ),
+    "durable.attempts": Requirement(
+        "A run that brings down each daemon that works on it is begun five times, ever later, and then ends with the "
+        "reason; the count is seen in `status`.",
+        ("tests/crash/test_attempts.py", "tests/unit/runtime/test_effects.py", "tests/unit/core/test_effects.py"),
+    ),
     "durable.takeover-time": Requirement(
         "On one machine a conversation goes on within a second of the first connect after kill -9.",
         ("tests/crash/test_takeover_time.py",),
