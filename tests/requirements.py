@@ -83,6 +83,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "again; one that came with a workspace is started when a person has allowed exactly its definition.",
         ("tests/protocol/test_mcp.py", "tests/unit/config/test_mcp.py"),
     ),
+    "tools.language": Requirement(
+        "Diagnostics, symbols and references come from the language servers of a window that offers them, about the "
+        "text as it is now; where none does, the tools are not offered and say why.",
+        ("tests/protocol/test_language.py",),
+    ),
     "hostile.workspace": Requirement(
         "A workspace is a folder of this machine, whatever bytes its name is made of; all else is refused.",
         ("tests/protocol/test_workspaces.py",),

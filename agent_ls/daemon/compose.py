@@ -22,6 +22,7 @@ from agent_ls.adapters.host.notices import DesktopNotices
 from agent_ls.adapters.host.system import RandomIds, SystemClock
 from agent_ls.adapters.ledger.jsonl import open_file
 from agent_ls.adapters.mcp.servers import Servers
+from agent_ls.adapters.tools.language import LanguageTools
 from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refused
@@ -156,6 +157,7 @@ async def composed(
                 inbox=inbox,
                 files=opened.files,
                 documents=opened.documents,
+                language=opened.language,
                 board=board,
                 settle=opened.settle,
                 person=_person(),
@@ -221,7 +223,7 @@ def _services(
         clock=clock,
         feed=Feed(clock, ledger.keep_partial),
         locks=LockTable(clock),
-        toolbox=workshop.toolbox(opened.files, servers),
+        toolbox=workshop.toolbox(opened.files, servers, LanguageTools(opened.language, opened.files)),
         shells=workshop.shells,
         supervisor=supervisor,
         models=providers.resolve,

@@ -15,16 +15,18 @@ from agent_ls.adapters.host.open_set import OpenSetFile
 from agent_ls.adapters.host.system import seconds_since_change
 from agent_ls.editor import opening
 from agent_ls.editor.documents import Documents, Overlay
+from agent_ls.editor.language import WindowLanguage
 from agent_ls.editor.returning import Returning
 from agent_ls.editor.window_files import WindowFiles
 
 
 @dataclass(frozen=True)
 class OpenFiles:
-    """`files` are what tools work on; `documents` and `settle` what windows report to."""
+    """`files` are what tools work on; `documents`, `language` and `settle` what windows report to."""
 
     files: WindowFiles
     documents: Documents
+    language: WindowLanguage
     settle: Callable[[Overlay], Awaitable[None]]
 
 
@@ -32,4 +34,5 @@ def open_files(spool: str) -> OpenFiles:
     returning = Returning(OpenSetFile(os.path.join(spool, "open-files")))
     disk, documents = DiskFiles(), Documents(canonical.key_of, returning)
     settle = partial(opening.settle, files=disk, seconds_since_change=seconds_since_change)
-    return OpenFiles(WindowFiles(disk, documents, FileMarks(spool)), documents, settle)
+    language = WindowLanguage(documents.version_of)
+    return OpenFiles(WindowFiles(disk, documents, FileMarks(spool)), documents, language, settle)

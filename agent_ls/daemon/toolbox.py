@@ -46,8 +46,8 @@ class Workshop:
         self._fetcher.private = settings.fetch.private
         self.hooks.use(asdict(settings.hooks), os.path.dirname(settings.path))
 
-    def toolbox(self, files: Files, source: ToolSource | None = None) -> Toolbox:
-        """`source` has the tools that only some workspaces have."""
+    def toolbox(self, files: Files, *sources: ToolSource) -> Toolbox:
+        """`sources` have the tools that only some workspaces have."""
         searcher = Searcher(self.processes)
         tools = (
             ReadTool(files),
@@ -65,4 +65,4 @@ class Workshop:
             PlanTool(),
             TaskTool(),
         )
-        return Toolbox({tool.name: tool for tool in tools}, source)
+        return Toolbox({tool.name: tool for tool in tools}, sources)

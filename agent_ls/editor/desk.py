@@ -14,6 +14,7 @@ from agent_ls.core.rules import Rule
 from agent_ls.editor.commands import Commands
 from agent_ls.editor.documents import Documents, Overlay
 from agent_ls.editor.inbox import Inbox
+from agent_ls.editor.language import WindowLanguage
 from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface.board import Board
 from agent_ls.ports.exports import ExportFile, Spill
@@ -80,6 +81,7 @@ class Desk:
     inbox: Inbox
     files: Files
     documents: Documents
+    language: WindowLanguage
     board: Board
     settle: Callable[[Overlay], Awaitable[None]]
     person: str

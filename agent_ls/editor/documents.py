@@ -16,6 +16,7 @@ import anyio
 
 from agent_ls.core.text import ENCODINGS, UTF_16, BadChange, Text
 from agent_ls.core.textfile import sha256
+from agent_ls.core.uris import file_uri
 from agent_ls.editor.book import Outcome
 from agent_ls.editor.returning import Nowhere, Returning
 
@@ -92,6 +93,10 @@ class Documents:
 
     def of(self, window: EditingWindow, uri: str) -> Overlay | None:
         return self._copies.get((window, uri))
+
+    def version_of(self, window: EditingWindow, path: str) -> int | None:
+        """Of this window's copy of the file at a real path; None where it has none open."""
+        return next((copy.version for copy in self.at(file_uri(path)) if copy.window is window), None)
 
     def key(self, uri: str) -> str:
         """The canonical key of a client's spelling."""

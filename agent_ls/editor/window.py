@@ -54,6 +54,7 @@ class Window(Connection):
             for folder in self.folders:
                 self._desk.remember_environment(path_of(folder), {str(k): str(v) for k, v in environment.items()})
         self._desk.inbox.join(self)
+        self._desk.language.join(self)
         return {
             "capabilities": {**CAPABILITIES, "positionEncoding": self.encoding},
             "serverInfo": {"name": "agent-ls", "version": self._desk.version},
@@ -72,6 +73,7 @@ class Window(Connection):
     async def on_close(self) -> None:
         self._desk.inbox.leave(self)
         self._desk.documents.leave(self)
+        self._desk.language.leave(self)
         for conversation_id in tuple(self._attached):
             self.detach(conversation_id)
 

@@ -176,32 +176,32 @@ class Picky(Protocol):
 
 @dataclass
 class Toolbox:
-    """The tools offered, by name: our own, and for a workspace's root those of a source."""
+    """The tools offered, by name: our own, and for a workspace's root those of the sources."""
 
     tools: dict[str, Tool] = field(default_factory=dict)
-    source: ToolSource | None = None
+    sources: tuple[ToolSource, ...] = ()
 
     async def open(self, root: str) -> None:
         """Nothing for an empty root: whoever has none has our own tools only."""
-        if self.source is not None and root:
-            await self.source.open(root)
+        for source in self.sources if root else ():
+            await source.open(root)
 
     def get(self, name: str, root: str = "") -> Tool | None:
         """`root` is a real path; without it only our own are found."""
         tool = self.tools.get(name)
-        if tool is not None or self.source is None or not root:
+        if tool is not None or not root:
             return tool
-        return self.source.tools(root).get(name)
+        return next((found for source in self.sources if (found := source.tools(root).get(name)) is not None), None)
 
     def status(self) -> list[dict[str, Any]]:
-        return [] if self.source is None else self.source.status()
+        return [entry for source in self.sources for entry in source.status()]
 
     def names(self, root: str) -> list[str]:
         return sorted(spec.name for spec in self.specs(root))
 
     def specs(self, root: str = "", model: str = "") -> tuple[ToolSpec, ...]:
         """What a model is offered; without one, everything."""
-        more = self.source.offered(root) if self.source is not None and root else ()
+        more = [tool for source in self.sources for tool in source.offered(root)] if root else []
         return tuple(tool.spec for tool in (*self.tools.values(), *more) if _suits(tool, model))
 
 

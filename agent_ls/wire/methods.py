@@ -279,7 +279,7 @@ _SETTINGS: Final = (
 
 _CLIENT_NOTIFICATIONS: Final = (
     _told("window/focus", later.WindowFocus, "This window got or lost the focus.", built=True),
-    _told("diagnostics", later.WindowDiagnostics, "What the window's other servers said."),
+    _told("diagnostics", later.WindowDiagnostics, "What the window's other servers said.", built=True),
     _told("conversation/draft", later.Draft, "What the person is writing."),
 )
 
@@ -310,6 +310,7 @@ _SERVER_REQUESTS: Final = (
         results.Json,
         summary="Asks one of the window's own language servers.",
         feature="lsp.proxy",
+        built=True,
     ),
 )
 

@@ -1,4 +1,4 @@
-"""`textDocument/did*`: text synchronisation, on plain dicts and in the order in which it came.
+"""`textDocument/did*` and `agent/diagnostics`: what a window says of its documents, in the order in which it came.
 
 Owns nothing but the way to editor.documents. The change itself is made before anything is awaited.
 """
@@ -31,6 +31,10 @@ async def closed(desk: Desk, window: Window, params: dict[str, Any]) -> None:
     desk.documents.close(window, params)
 
 
+async def remarked(desk: Desk, window: Window, params: dict[str, Any]) -> None:
+    desk.language.take(window, params)
+
+
 def handlers(desk: Desk) -> dict[str, Handler]:
     """By method name, as a connection wants them."""
     return {
@@ -38,4 +42,5 @@ def handlers(desk: Desk) -> dict[str, Handler]:
         "textDocument/didChange": bound(desk, changed),
         "textDocument/didSave": bound(desk, saved),
         "textDocument/didClose": bound(desk, closed),
+        "agent/diagnostics": bound(desk, remarked),
     }
