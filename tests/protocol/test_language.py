@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
-from agent_ls.testing.editor import Answer, Editor, LinkEnded
+from agent_ls.testing.editor import Answer, Editor
 from agent_ls.testing.mirror import Mirror
 from agent_ls.testing.model_scenario import InOrder, say, use
 from tests.scene import scene
@@ -59,7 +60,7 @@ async def test_what_a_window_was_told_by_its_servers_is_read_by_file_and_as_a_wh
 
 async def test_after_an_edit_the_answer_is_about_the_text_as_it_is_now() -> None:
     async with (
-        scene(InOrder([use("diagnostics", path="a.py"), say("Done.")])) as (server, home),
+        scene(InOrder([use("diagnostics", path="a.py"), say("Done.")])) as (_, home),
         home.editor(home.workspace, features=FEATURES) as editor,
     ):
         path = home.workspace / "a.py"
@@ -123,11 +124,12 @@ async def test_a_window_that_refuses_or_has_gone_is_an_error_with_its_reason() -
     answers = [use("symbols", query="x"), use("symbols", query="x"), say("Done.")]
     async with scene(InOrder(answers)) as (_, home), home.editor() as watching:
         async with home.editor(home.workspace, features=FEATURES) as editor:
-            replies = iter([Answer({"error": {"code": -32601, "message": "no such server"}}), Answer(None, leaves=True)])
+            refusal = Answer({"error": {"code": -32601, "message": "no such server"}})
+            replies = iter([refusal, Answer(None, leaves=True)])
             editor.answer = lambda method, params: next(replies)
             conversation = await watching.create(home.workspace)
             run_id = await watching.send(conversation, "Go.")
-            with pytest.raises(LinkEnded):
+            with pytest.raises(anyio.ClosedResourceError):
                 await editor.wait_for(lambda: False)
         await watching.until_ended(conversation, run_id)
         refused, gone = results(conversation)
