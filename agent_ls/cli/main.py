@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from agent_ls.cli import ask, conversations, daemon, exchange, requests, settings, shells
+from agent_ls.cli import ask, conversations, daemon, exchange, requests, settings, shells, spent
 from agent_ls.cli.chat import verb as chat
 from agent_ls.cli.client import ClientError
 from agent_ls.cli.terminal import complain
@@ -65,6 +65,7 @@ def _verbs() -> Verbs:
     ask.register(verbs)
     conversations.register(verbs)
     exchange.register(verbs)
+    spent.register(verbs)
     verbs.group("Decide")
     requests.register(verbs)
     settings.register(verbs)

@@ -193,13 +193,21 @@ def close(draft: Draft, run_id: str) -> None:
             keep(draft, draft.get_item(item.parent_id or ""))
 
 
-def usage(state: ConversationState) -> Usage:
-    """Of the conversation and of all that it has handed over."""
-    total = Usage()
+def usage(state: ConversationState, run_id: str | None = None) -> Usage:
+    """Of the conversation (or of one run of it) and of all that it has handed over."""
+    total = handed_usage(state, run_id)
     for attempt in state.attempts.values():
-        total = total.plus(attempt.usage)
-    for each in _handed(state):
-        total = total.plus(each.usage or Usage())
+        if run_id in (None, attempt.run_id):
+            total = total.plus(attempt.usage)
+    return total
+
+
+def handed_usage(state: ConversationState, run_id: str | None = None) -> Usage:
+    """Of subagents alone."""
+    total = Usage()
+    for item in state.items.values():
+        if isinstance(item.payload, Subagent) and run_id in (None, item.run_id):
+            total = total.plus(item.payload.usage or Usage())
     return total
 
 

@@ -78,6 +78,12 @@ async def test_a_subagent_works_in_a_conversation_of_its_own_and_its_last_words_
         assert (held["relation"], held["parentId"], held["title"]) == ("subagent", conversation.id, "Count")
         used = await editor.request("agent/context/status", {"conversationId": conversation.id})
         assert (used["inputTokens"], used["outputTokens"]) == (1310, 36)
+        assert used["lastStep"] == {"inputTokens": 10, "outputTokens": 5, "cacheReadTokens": 0}
+        assert used["subagents"] == {"inputTokens": 300, "outputTokens": 30, "cacheReadTokens": 0}
+        assert [(run["runId"], run["steps"], run["inputTokens"]) for run in used["runs"]] == [(run_id, 2, 1310)]
+        printed = await home.run("usage", conversation.id)
+        assert "of it subagents" in printed.stdout
+        assert "1,310" in printed.stdout
         # Nobody else was told of it, and it goes with its parent.
         told = [p for method, p in editor.notices if method == "agent/conversation/changed"]
         assert {c["id"] for p in told for c in p["conversations"]} <= {conversation.id}

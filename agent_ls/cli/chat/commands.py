@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from agent_ls.cli import spent
 from agent_ls.cli.answers import answers_to
 from agent_ls.cli.cells import untabbed, wrap
 from agent_ls.cli.chat import listings
@@ -156,6 +157,10 @@ class Commands:
 
         self._talk.ask("agent/conversation/list", {"limit": 20}, show)
 
+    def usage(self, _rest: str) -> None:
+        of = {"conversationId": self._talk.link.conversation_id}
+        self._talk.ask("agent/context/status", of, lambda used: self._tell(spent.lines(used, self._talk.style), ""))
+
     def export(self, rest: str) -> None:
         conversation_id = self._talk.link.conversation_id
         path = os.path.expanduser(rest) or f"{conversation_id}.md"
@@ -238,6 +243,7 @@ COMMANDS: Final = {
         Command("new", "", "a new conversation in this folder", Commands.new),
         Command("conversations", "", "what there is", Commands.conversations),
         Command("attach", "ID", "go on in another conversation", Commands.attach),
+        Command("usage", "", "tokens and cost, run by run", Commands.usage),
         Command("export", "[FILE]", "the conversation as a file: Markdown or .jsonl", Commands.export),
         Command("help", "", "this", Commands.help),
         Command("quit", "", "leave: Ctrl-D; a run goes on", Commands.leave),

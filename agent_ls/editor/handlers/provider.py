@@ -6,11 +6,15 @@ from typing import Any, Final
 from agent_ls.core import delegation
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.items import Usage
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.run import Run
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk, ProviderInfo
 from agent_ls.editor.window import Window
 from agent_ls.ports.provider import Failure
 from agent_ls.wire import models
+
+RUNS_SHOWN: Final = 50
 
 
 async def list_(desk: Desk, window: Window, params: models.Params) -> Answer:
@@ -32,22 +36,46 @@ async def context_status(desk: Desk, window: Window, params: models.OfConversati
     state = await desk.registry.state(params.conversation_id)
     if isinstance(state, Refusal):
         return state
-    total, last = delegation.usage(state), Usage()
-    for attempt in state.attempts.values():
-        last = attempt.last_usage or last
+    last = _newest(state)
     shown: dict[str, Any] = {
         "usedTokens": last.input_tokens + last.output_tokens,
-        "inputTokens": total.input_tokens,
-        "outputTokens": total.output_tokens,
-        "cacheReadTokens": total.cache_read_tokens,
+        **_use(delegation.usage(state)),
+        "lastStep": _use(last),
+        "runs": [_of_run(state, run) for run in _runs(state)[-RUNS_SHOWN:]],
     }
+    beneath = delegation.handed_usage(state)
+    if beneath != Usage():
+        shown["subagents"] = _use(beneath)
     name = state.conversation.provider
     window_tokens = next((i.context_window for i in desk.catalog.providers() if i.name == name), None)
     if window_tokens is not None:
         shown["windowTokens"] = window_tokens
-    if total.cost_usd is not None:
-        shown["costUsd"] = total.cost_usd
     return shown
+
+
+def _runs(state: ConversationState) -> list[Run]:
+    return sorted((run for run in state.runs.values() if run.started_at), key=lambda run: run.ordinal)
+
+
+def _newest(state: ConversationState) -> Usage:
+    """Of the newest step that the provider counted."""
+    attempts = sorted(state.attempts.values(), key=lambda attempt: (state.runs[attempt.run_id].ordinal, attempt.n))
+    return next((attempt.last_usage for attempt in reversed(attempts) if attempt.last_usage), Usage())
+
+
+def _of_run(state: ConversationState, run: Run) -> dict[str, Any]:
+    steps = sum(attempt.steps for attempt in state.attempts.values() if attempt.run_id == run.id)
+    used = _use(delegation.usage(state, run.id))
+    return {"runId": run.id, "ordinal": run.ordinal, "status": str(run.status), "steps": steps, **used}
+
+
+def _use(usage: Usage) -> dict[str, Any]:
+    counts = {
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "cacheReadTokens": usage.cache_read_tokens,
+    }
+    return counts if usage.cost_usd is None else {**counts, "costUsd": usage.cost_usd}
 
 
 async def _models(desk: Desk, info: ProviderInfo) -> list[dict[str, Any]]:
