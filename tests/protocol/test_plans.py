@@ -7,6 +7,7 @@ import pytest
 from agent_ls.testing.editor import Editor, Refused
 from agent_ls.testing.mirror import Mirror
 from agent_ls.testing.model_scenario import ByHistory, InOrder, UseTool, reply, say, use
+from tests.plain_editor import plain_editor
 from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
@@ -168,3 +169,30 @@ async def test_a_plan_is_read_changed_and_accepted_in_a_terminal() -> None:
             exported = await editor.export(held["id"])
             assert f"> **Plan** (accepted)\n\n{MINE}" in exported
         assert MINE in server.requests[1].last_user_text
+
+
+async def test_in_any_lsp_editor_a_plan_is_read_by_hover_and_accepted_by_a_code_action() -> None:
+    async with (
+        scene(InOrder([use("plan", markdown=PLAN), say("Done.")])) as (_, home),
+        home.editor(name="terminal") as asker,
+        plain_editor(home) as plain,
+    ):
+        path = home.workspace / "a.txt"
+        path.write_text("one\n")
+        await plain.open(path)
+        conversation = await asker.create(home.workspace, mode="plan")
+        await asker.send(conversation, "Tidy up.")
+        await asker.until_asked(conversation)
+        (mark,) = await plain.until_marked(path)
+        assert (mark.code, mark.message) == ("plan", "#1 waits for your answer: Plan: Tidy up")
+        assert [action.title for action in await plain.actions(path, 0)] == [
+            "Accept the plan #1",
+            "Accept the plan, edits without asking #1",
+            "Refuse the plan #1",
+            "Show #1",
+        ]
+        assert PLAN in str(await plain.hover(path, 0))
+        answered = await plain.choose(path, 0, "Accept the plan, edits without asking #1")
+        await asker.until_ended(conversation, answered["runId"])
+        assert conversation.conversation["mode"] == "edits"
+        await plain.until_marked()

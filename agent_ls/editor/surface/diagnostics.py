@@ -59,9 +59,11 @@ def diagnostic(one: Standing, window: Viewer, documents: Documents) -> Json:
 
 def message(request: Request) -> str:
     """The title keeps its end however long the command is; hover has all of it."""
+    asker = f"The subagent for {one_line(request.origin.task, 60)}: " if request.origin is not None else ""
+    title = f"{asker}{one_line(request.title)}"
     if request.kind is RequestKind.QUESTION:
-        return f"#{request.number} asks: {one_line(request.title)} (code action, or `agent-ls answer {request.number}`)"
-    return f"#{request.number} waits for your answer: {one_line(request.title)}"
+        return f"#{request.number} asks: {title} (code action, or `agent-ls answer {request.number}`)"
+    return f"#{request.number} waits for your answer: {title}"
 
 
 def _range(one: Standing, window: Viewer, documents: Documents) -> Json:
