@@ -184,11 +184,18 @@ export interface ContextItem {
   blob?: string;
 }
 
-/** `usedTokens` by the newest step, the rest by the whole conversation. */
+/**
+ * `usedTokens` by the newest step, the rest by the whole conversation, its subagents included.
+ *
+ * `subagents` is what they had of it, `runs` the newest ones.
+ */
 export interface ContextUse {
   usedTokens: number;
   inputTokens: number;
   outputTokens: number;
+  lastStep: Use;
+  runs: RunUse[];
+  subagents?: Use;
   windowTokens?: number;
   thresholds?: Record<string, number>;
   costUsd?: number;
@@ -880,6 +887,17 @@ export interface Run {
 
 export type RunStatus = "queued" | "starting" | "running" | "finalizing" | "completed" | "interrupted" | "failed" | "cancelled" | "rolled_back";
 
+export interface RunUse {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  costUsd?: number;
+  runId: string;
+  ordinal: number;
+  status: RunStatus;
+  steps: number;
+}
+
 export interface SaveDocument {
   uri: string;
 }
@@ -1022,6 +1040,14 @@ export interface Usage {
   outputTokens?: number;
   cacheReadTokens?: number;
   cacheWriteTokens?: number;
+  costUsd?: number;
+}
+
+/** Tokens as the provider counted them; the cost where its price is known. */
+export interface Use {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
   costUsd?: number;
 }
 
