@@ -264,7 +264,7 @@ _SETTINGS: Final = (
         "provider/list", "Providers, and why one is not available.", params=models.Params, result=results.ProviderList
     ),
     _request("model/list", "Models that can be chosen.", params=models.ListModels, result=results.ModelList),
-    _request("context/status", "Tokens, window, cost so far.", params=models.OfConversation, result=results.ContextUse),
+    _request("context/status", "Tokens, window, cost so far.", params=models.OfConversation, result=use.ContextUse),
     _request(
         "drain",
         "Ends the daemon: nothing new begins, what runs comes to its commit or is left to the next daemon. "

@@ -252,40 +252,6 @@ class ModelList(TypedDict):
     models: list[ModelView]
 
 
-class Use(TypedDict):
-    """Tokens as the provider counted them; the cost where its price is known."""
-
-    inputTokens: int
-    outputTokens: int
-    cacheReadTokens: int
-    costUsd: NotRequired[float]
-
-
-class RunUse(Use):
-    runId: str
-    ordinal: int
-    status: RunStatus
-    steps: int
-
-
-class ContextUse(TypedDict):
-    """`usedTokens` by the newest step, the rest by the whole conversation, its subagents included.
-
-    `subagents` is what they had of it, `runs` the newest ones.
-    """
-
-    usedTokens: int
-    inputTokens: int
-    outputTokens: int
-    lastStep: Use
-    runs: list[RunUse]
-    subagents: NotRequired[Use]
-    windowTokens: NotRequired[int]
-    thresholds: NotRequired[dict[str, int]]
-    costUsd: NotRequired[float]
-    cacheReadTokens: int
-
-
 class DaemonStatus(TypedDict):
     """`drain` is null while the daemon serves; `instances` are the newest daemons that held this ledger."""
 
