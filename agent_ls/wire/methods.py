@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.wire import changes, later, models, results
+from agent_ls.wire import changes, later, models, results, use
 
 PROTOCOL: Final = 1
 
