@@ -42,15 +42,18 @@ async def listed(editor: Editor) -> list[str]:
     return [held["id"] for held in (await editor.request("agent/conversation/list", {}))["conversations"]]
 
 
-async def test_a_subagent_works_in_a_conversation_of_its_own_and_its_last_words_are_the_result() -> None:
+def counting() -> ByConversation:
     todo = UseTool("todo", {"steps": [{"text": "look", "status": "done"}]})
-    talk = ByConversation(
+    return ByConversation(
         {
             "Count": InOrder([reply(todo, usage=Tokens(100, 10)), reply(*say("Seven.").steps, usage=Tokens(200, 20))]),
             "Go": InOrder([reply(task("Count the files."), usage=Tokens(1000, 1)), say("Done.")]),
         }
     )
-    async with scene(talk) as (server, home), home.editor() as editor:
+
+
+async def test_a_subagent_works_in_a_conversation_of_its_own_and_its_last_words_are_the_result() -> None:
+    async with scene(counting()) as (server, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "Go.")
         await editor.until_ended(conversation, run_id)
@@ -70,20 +73,12 @@ async def test_a_subagent_works_in_a_conversation_of_its_own_and_its_last_words_
         (first, _) = [r for r in server.requests if "Count the files." in r.user_texts]
         assert (first.user_texts, "You are a subagent" in first.system) == (("Count the files.",), True)
         assert ("plan" in first.tools, "task" in first.tools) == (False, True)
-        # Its conversation is reached by its id and is no row of the list; its use is its parent's too.
+        # Its conversation is reached by its id and is no row of the list.
         assert await listed(editor) == [conversation.id]
         child = await editor.attach(child_id)
         assert child.answers == ["Seven."]
         held = child.conversation
         assert (held["relation"], held["parentId"], held["title"]) == ("subagent", conversation.id, "Count")
-        used = await editor.request("agent/context/status", {"conversationId": conversation.id})
-        assert (used["inputTokens"], used["outputTokens"]) == (1310, 36)
-        assert used["lastStep"] == {"inputTokens": 10, "outputTokens": 5, "cacheReadTokens": 0}
-        assert used["subagents"] == {"inputTokens": 300, "outputTokens": 30, "cacheReadTokens": 0}
-        assert [(run["runId"], run["steps"], run["inputTokens"]) for run in used["runs"]] == [(run_id, 2, 1310)]
-        printed = await home.run("usage", conversation.id)
-        assert "of it subagents" in printed.stdout
-        assert "1,310" in printed.stdout
         # Nobody else was told of it, and it goes with its parent.
         told = [p for method, p in editor.notices if method == "agent/conversation/changed"]
         assert {c["id"] for p in told for c in p["conversations"]} <= {conversation.id}
@@ -92,6 +87,21 @@ async def test_a_subagent_works_in_a_conversation_of_its_own_and_its_last_words_
         exported = await editor.begin("agent/conversation/attach", {"conversationId": child_id})
         with pytest.raises(Exception, match="not_found"):
             await editor.reply(exported)
+
+
+async def test_what_a_subagent_uses_is_used_by_its_parent() -> None:
+    async with scene(counting()) as (_, home), home.editor() as editor:
+        conversation = await editor.create(home.workspace)
+        run_id = await editor.send(conversation, "Go.")
+        await editor.until_ended(conversation, run_id)
+        used = await editor.request("agent/context/status", {"conversationId": conversation.id})
+        assert (used["inputTokens"], used["outputTokens"]) == (1310, 36)
+        assert used["lastStep"] == {"inputTokens": 10, "outputTokens": 5, "cacheReadTokens": 0}
+        assert used["subagents"] == {"inputTokens": 300, "outputTokens": 30, "cacheReadTokens": 0}
+        assert [(run["runId"], run["steps"], run["inputTokens"]) for run in used["runs"]] == [(run_id, 2, 1310)]
+        printed = await home.run("usage", conversation.id)
+        assert "of it subagents" in printed.stdout
+        assert "1,310" in printed.stdout
 
 
 async def test_what_a_subagent_asks_is_in_the_same_inbox_with_its_origin() -> None:
