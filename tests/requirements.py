@@ -196,6 +196,15 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             "tests/protocol/test_changes.py::test_a_patch_is_listed_file_by_file_and_what_it_removed_comes_back",
         ),
     ),
+    "requests.revised": Requirement(
+        "A request whose lines change while it waits is revised under its number, or taken back with a word to the "
+        "model when it cannot run any more; whether a window or another program changed them. What changes elsewhere, "
+        "and a window that goes away, change nothing.",
+        (
+            "tests/protocol/test_revised.py",
+            "tests/unit/editor/test_documents.py::test_files_are_touched_by_changes_and_saves_and_not_by_a_window_that_goes",
+        ),
+    ),
     "requests.changed": Requirement(
         "A call can be changed before it is allowed: it is read and judged anew, bound by a digest of its own, the "
         "model's own input stays on record and the model is told. An edit that was allowed runs if its own lines are "

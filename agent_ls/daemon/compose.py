@@ -33,6 +33,7 @@ from agent_ls.daemon.ledgers import open_ledger
 from agent_ls.daemon.open_files import OpenFiles, open_files
 from agent_ls.daemon.reload import Reloader
 from agent_ls.daemon.report import Reporter
+from agent_ls.daemon.revising import revising
 from agent_ls.daemon.sharing import sharing
 from agent_ls.daemon.toolbox import Workshop
 from agent_ls.daemon.workspaces import Workspaces
@@ -58,6 +59,7 @@ from agent_ls.runtime.janitor import Janitor
 from agent_ls.runtime.lock_table import LockTable
 from agent_ls.runtime.registry import Registry
 from agent_ls.runtime.review import Reviewer
+from agent_ls.runtime.revise import Reviser
 from agent_ls.runtime.services import Limits, Services
 from agent_ls.runtime.supervisor import Supervisor
 from agent_ls.version import __version__
@@ -141,7 +143,7 @@ async def composed(
             )  # fmt: skip
             registry = _registry(services)
             board = Board(opened.documents, clock.monotonic, diagnostics.draw)
-            inbox = await _inbox(registry, board, environ)
+            inbox = await _inbox(registry, board, environ, reviser=revising(registry, opened.documents))
             reloader, janitor = Reloader(settings, read, clock), Janitor(registry)
             reloader.users = [providers.use, workspaces.use, workshop.use, partial(_limit, services)]
             report = {"config": reloader.status, "janitor": janitor.status, "mcp": services.toolbox.status}
@@ -265,7 +267,7 @@ def _state_of(registry: Registry, conversation_id: str) -> ConversationState | N
     return None if actor is None else actor.state
 
 
-async def _inbox(registry: Registry, board: Board, environ: Mapping[str, str]) -> Inbox:
+async def _inbox(registry: Registry, board: Board, environ: Mapping[str, str], *, reviser: Reviser) -> Inbox:
     """What waits in the ledger is in it; it hears of everything after that."""
     ledger = registry.services.ledger
     inbox = Inbox(lambda known: _state_of(registry, known), board, Focus(registry.services.clock))
@@ -280,6 +282,7 @@ async def _inbox(registry: Registry, board: Board, environ: Mapping[str, str]) -
         if isinstance(conversation, Conversation):
             found.append((request, conversation))
     inbox.load(found)
+    reviser.load(request for request, _ in found)
     return inbox
 
 

@@ -77,10 +77,14 @@ class Overlay:
 
 
 class Documents:
-    """`key_of` gives the canonical key of a URI (the disk knows links and folding volumes)."""
+    """`key_of` gives the canonical key of a URI (the disk knows links and folding volumes).
+
+    `touched` hears of files whose text a window has changed or saved. That a window goes away changes no text.
+    """
 
     def __init__(self, key_of: Callable[[str], str], returning: Returning | None = None) -> None:
         self._key_of = key_of
+        self.touched: Callable[[str], None] = lambda key: None
         self.returning = returning or Returning(Nowhere())
         self._copies: dict[tuple[EditingWindow, str], Overlay] = {}
         self._by_key: dict[str, list[Overlay]] = {}
@@ -140,6 +144,7 @@ class Documents:
         overlay.unfinished = False
         overlay.used = self._use()
         overlay.touch()
+        self.touched(overlay.key)
         return overlay if was_clean else None
 
     def save(self, window: EditingWindow, params: Mapping[str, Any]) -> None:
@@ -155,6 +160,7 @@ class Documents:
         self._move(overlay, self._key(overlay.uri))
         overlay.used = self._use()
         overlay.touch()
+        self.touched(overlay.key)
 
     def close(self, window: EditingWindow, params: Mapping[str, Any]) -> None:
         overlay = self._known(window, params, "didClose")

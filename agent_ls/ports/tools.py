@@ -97,9 +97,10 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Invalid:
-    """The call cannot run as asked; `message` tells the model what was expected."""
+    """The call cannot run as asked; `message` tells the model what was expected. `passing`: in a moment it might."""
 
     message: str
+    passing: bool = False
 
 
 @dataclass(frozen=True)

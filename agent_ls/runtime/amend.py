@@ -18,11 +18,12 @@ from agent_ls.core.request import Amended, Request
 from agent_ls.core.rules import Ruling
 from agent_ls.ports.tools import Invalid, Prepared
 from agent_ls.runtime import guard
+from agent_ls.runtime.equipment import find_again
 from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.payloads import is_shortened, shrink_call, whole_input
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
-from agent_ls.runtime.triage import filled, proposal
+from agent_ls.runtime.triage import proposal, refilled
 
 
 async def amended(
@@ -55,14 +56,14 @@ async def look(
     state: ConversationState, request: Request, given: Mapping[str, Any], *, services: Services
 ) -> Prepared | Invalid:
     """What the tool says of this input. A person decides on what it shows, whatever changed elsewhere in its file."""
-    tool = services.toolbox.get(state.items[request.item_id].call.tool)
+    tool = await find_again(state.conversation, state.items[request.item_id].call.tool, services)
     if tool is None:
         return Invalid("Its tool is not there any more.")
     return await guard.look(tool, given, replace(tool_context(state, request.item_id, services), shown=True))
 
 
 async def bound(call: Call, prepared: Prepared, services: Services) -> Amended:
-    tool = services.toolbox.tools[call.tool]
-    made = filled(replace(call, input_blob=None), prepared, tool)
+    """The call as the tool sees it now, ready for the ledger."""
+    made = refilled(replace(call, input_blob=None), prepared)
     shrunk = await patiently(partial(shrink_call, made, services.ledger.put_blob), services.clock)
     return Amended(call=shrunk, title=prepared.title, card=prepared.card)

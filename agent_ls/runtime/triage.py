@@ -178,9 +178,13 @@ def _finite(text: str) -> float:
 
 
 def filled(call: Call, prepared: Prepared, tool: Tool) -> Call:
+    return refilled(replace(call, tool=tool.name, replay=str(tool.replay), raw_arguments=None), prepared)
+
+
+def refilled(call: Call, prepared: Prepared) -> Call:
+    """With what its tool says of it now."""
     return replace(
         call,
-        tool=tool.name,
         input=prepared.input,
         title=prepared.title,
         uri=prepared.uri,
@@ -188,9 +192,7 @@ def filled(call: Call, prepared: Prepared, tool: Tool) -> Call:
         cwd=prepared.card.get("cwd"),
         keys=prepared.keys,
         effect=str(prepared.effect),
-        replay=str(tool.replay),
         digest=prepared.digest,
         before=prepared.before,
         after=prepared.after,
-        raw_arguments=None,
     )

@@ -18,6 +18,10 @@ LARGEST_FILE = 10 * 1024 * 1024
 LARGEST_SHOWN = 32 * 1024
 
 
+# What says nothing of the file itself: two texts of it that a person has yet to make one, a disk that is full.
+_PASSING = frozenset({Reason.STALE, Reason.FAILED, Reason.UNKNOWN, Reason.OPEN})
+
+
 @dataclass(frozen=True)
 class Opened:
     """A text file as it is on disk; `digest` is ABSENT and the text empty when there is none."""
@@ -87,7 +91,7 @@ def card_text(text: str) -> str | None:
 
 def refuse(refused: Refused) -> Invalid:
     prefix = "stale: " if refused.reason is Reason.STALE else ""
-    return Invalid(prefix + printable(refused.message))
+    return Invalid(prefix + printable(refused.message), passing=refused.reason in _PASSING)
 
 
 def failed(message: str) -> ToolResult:

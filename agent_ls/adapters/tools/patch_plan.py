@@ -91,7 +91,7 @@ async def plan(files: Files, patch: str, context: ToolContext) -> Plan | Invalid
     for file in found:
         made = await _steps(files, file, context)
         if isinstance(made, Invalid):
-            return Invalid(f"{made.message}; nothing of the patch was applied")
+            return replace(made, message=f"{made.message}; nothing of the patch was applied")
         steps += made
     twice = _twice([step.place.uri for step in steps])
     if twice is not None:

@@ -178,3 +178,17 @@ def test_nonsense_raises_nothing(documents: Documents, params: dict[str, Any]) -
 )
 def test_the_first_encoding_of_the_client_that_is_known_is_taken(offered: Any, agreed: str) -> None:
     assert agreed_encoding({"capabilities": {"general": {"positionEncodings": offered}}}) == agreed
+
+
+def test_files_are_touched_by_changes_and_saves_and_not_by_a_window_that_goes(documents: Documents) -> None:
+    touched: list[str] = []
+    documents.touched = touched.append
+    one, two = window(documents), window(documents)
+    documents.open(one, opened("a"))
+    documents.open(two, opened("a"))
+    documents.change(one, changed(2, "1"))
+    documents.save(one, {"textDocument": {"uri": URI}})
+    documents.close(one, {"textDocument": {"uri": URI}})
+    documents.change(two, changed(2, "2"))
+    documents.leave(two)
+    assert touched == [URI] * 3
