@@ -124,6 +124,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "conversation or its daemon; its end is told to the model at its next step, whenever it came.",
         ("tests/protocol/test_background.py",),
     ),
+    "tools.sandbox": Requirement(
+        "In a sandbox a command writes its workspace alone, has no network and sees no daemon; what fails because of it "
+        "says so, and running outside is an approval of its own that no rule and no mode gives.",
+        ("tests/security/test_sandbox.py", "tests/unit/adapters/tools/test_shell_sandbox.py"),
+    ),
     "tools.fetch": Requirement(
         "A page as text: asked for each host, never off the public internet unasked, connected to what was judged.",
         ("tests/unit/adapters/tools/test_fetch.py", "tests/unit/core/test_host_rules.py"),

@@ -5,6 +5,7 @@ Owns the forms of single values. Does not own which key has which check (setting
 """
 
 import math
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -137,6 +138,15 @@ def hosts(value: Any) -> Any:
     fits = isinstance(value, list) and all(isinstance(each, str) and HOST.fullmatch(each) for each in value)
     wrong = Wrong('a list of hosts and networks such as "localhost" or "10.0.0.0/8"')
     return tuple(plain_host(each) for each in value) if fits else wrong
+
+
+def folders(value: Any) -> Any:
+    """Absolute, or beneath the home folder."""
+    wrong = Wrong('a list of folders such as "/srv/cache" or "~/.cache"')
+    if not isinstance(value, list) or not all(isinstance(each, str) and each.isprintable() for each in value):
+        return wrong
+    found = tuple(os.path.expanduser(each) for each in value)
+    return found if all(each.startswith("/") for each in found) else wrong
 
 
 def rules(value: Any) -> Any:

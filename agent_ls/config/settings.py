@@ -83,6 +83,15 @@ class Fetch:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sandbox:
+    """Commands walled off from all but their workspace. `writable`: folders beside it."""
+
+    enabled: bool = setting(checks.flag, False)
+    network: bool = setting(checks.flag, False)
+    writable: tuple[str, ...] = setting(checks.folders, ())
+
+
+@dataclass(frozen=True, kw_only=True)
 class Hooks:
     """A program and its arguments for each moment (core.hooks)."""
 
@@ -106,6 +115,7 @@ SECTIONS: Final[Mapping[str, type]] = {
     "limits": Limits,
     "daemon": Daemon,
     "fetch": Fetch,
+    "sandbox": Sandbox,
     "hooks": Hooks,
 }
 
@@ -133,6 +143,7 @@ class Settings:
     limits: Limits = Limits()
     daemon: Daemon = Daemon()
     fetch: Fetch = Fetch()
+    sandbox: Sandbox = Sandbox()
     hooks: Hooks = Hooks()
     origins: Mapping[str, Origin] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

@@ -33,7 +33,7 @@ __all__ = ["Proposal", "Rule", "Ruling", "Scope", "Verdict", "judge", "offers", 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
     """A call that could run. `effect` is `read`, `edit`, `shell`, `delegate` or `other`; `command` a shell's script,
-    `host` whom it asks on the network.
+    `host` whom it asks on the network; `asks` names what no rule lets it do unasked.
 
     All paths are absolute and real; one that ends with `/` stands for all that is beneath it. `protected` are the
     daemon's own: state, runtime and configuration. `shared`: what is written has other hard links.
@@ -46,6 +46,7 @@ class Proposal:
     mode: Mode
     command: str | None = None
     host: str | None = None
+    asks: str | None = None
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     trusted: bool = True
@@ -76,6 +77,7 @@ def judge(proposal: Proposal, rules: Iterable[Rule]) -> Verdict:
         or _narrowed(proposal, known, Ruling.DENY)
         or _only_reads(proposal)
         or _narrowed(proposal, known, Ruling.ASK)
+        or _asked(proposal)
         or _doubted(proposal, known)
         or _widened(proposal, known)
     )
@@ -134,6 +136,14 @@ def _narrowed(proposal: Proposal, rules: tuple[Rule, ...], ruling: Ruling) -> Ve
         return None
     says = "denies it" if ruling is Ruling.DENY else "asks for it"
     return Verdict(ruling, str(rule), f"The rule `{rule.pattern}` {says}.")
+
+
+def _asked(proposal: Proposal) -> Verdict | None:
+    if proposal.asks is None:
+        return None
+    return Verdict(
+        Ruling.ASK, f"built-in: {proposal.asks} are asked for", f"{proposal.asks.capitalize()} are asked for."
+    )
 
 
 def _doubted(proposal: Proposal, rules: tuple[Rule, ...]) -> Verdict | None:
@@ -253,7 +263,13 @@ _BY_PART: Final = frozenset({"read", "edit", "write", "shell"})
 
 def _literal(proposal: Proposal, rules: tuple[Rule, ...]) -> str | None:
     """The rule that an "always" would store: it allows exactly this and nothing else, or there is none."""
-    if _narrowed(proposal, rules, Ruling.ASK) or not proposal.trusted or _never(proposal) or proposal.shared:
+    if (
+        proposal.asks
+        or _narrowed(proposal, rules, Ruling.ASK)
+        or not proposal.trusted
+        or _never(proposal)
+        or proposal.shared
+    ):
         return None
     if proposal.command is not None:
         return None if proposal.reads or proposal.writes else _literal_command(proposal.command)

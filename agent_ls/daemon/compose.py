@@ -133,7 +133,7 @@ async def composed(
     """Opens the ledger, starts what has to run, closes all of it in the opposite order. `read` reads settings again."""
     clock, boot_id, state_dir = SystemClock(), RandomIds().fresh(), Path(paths.state_dir(environ))
     ledger, keep, host = await open_ledger(settings, state_dir, clock=clock, boot_id=boot_id)
-    providers, workshop = Providers(settings, dict(environ), clock), Workshop(settings, clock)
+    providers, workshop = Providers(settings, dict(environ), clock), _workshop(settings, environ, clock)
     try:
         async with Supervisor() as supervisor:
             workspaces, opened = Workspaces(settings, environ), open_files(_spool(environ))
@@ -182,6 +182,10 @@ def _registry(services: Services) -> Registry:
     children = services.subagents = Children(registry)
     services.supervisor.start("subagents", children.watch)
     return registry
+
+
+def _workshop(settings: Settings, environ: Mapping[str, str], clock: SystemClock) -> Workshop:
+    return Workshop(settings, clock, hidden=(paths.state_dir(environ), paths.runtime_dir(environ)))
 
 
 def _exchange(

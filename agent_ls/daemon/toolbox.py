@@ -21,6 +21,7 @@ from agent_ls.adapters.tools.search import Searcher
 from agent_ls.adapters.tools.shell import ShellTool
 from agent_ls.adapters.tools.shell_background import BackgroundShells
 from agent_ls.adapters.tools.shell_output import ShellOutputTool
+from agent_ls.adapters.tools.shell_sandbox import find
 from agent_ls.adapters.tools.shell_stop import ShellStopTool
 from agent_ls.adapters.tools.task import TaskTool
 from agent_ls.adapters.tools.todo import TodoTool
@@ -32,18 +33,27 @@ from agent_ls.ports.tools import Toolbox, ToolSource
 
 
 class Workshop:
-    """The tools, what they share (processes, the shells in the background, the way to the web), and the hooks."""
+    """The tools, what they share (processes, the shells in the background, the way to the web), and the hooks.
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
+    `hidden`: folders of the daemon that no command in a sandbox sees.
+    """
+
+    def __init__(self, settings: Settings, clock: Clock, *, hidden: tuple[str, ...] = ()) -> None:
         self.processes = LocalProcesses(clock)
         self.shells = BackgroundShells(self.processes)
         self.hooks = CommandHooks({}, "")
         self._fetcher = Fetcher()
+        self._shell = ShellTool(self.processes, self.shells)
+        self._hidden = hidden
         self.use(settings)
 
     def use(self, settings: Settings) -> None:
         """The settings as they are now."""
         self._fetcher.private = settings.fetch.private
+        wanted = settings.sandbox
+        self._shell.sandbox = (
+            find(network=wanted.network, writable=wanted.writable, hidden=self._hidden) if wanted.enabled else None
+        )
         self.hooks.use(asdict(settings.hooks), os.path.dirname(settings.path))
 
     def toolbox(self, files: Files, *sources: ToolSource) -> Toolbox:
@@ -56,7 +66,7 @@ class Workshop:
             WriteTool(files),
             EditTool(files),
             ApplyPatchTool(files),
-            ShellTool(self.processes, self.shells),
+            self._shell,
             ShellOutputTool(self.shells),
             ShellStopTool(self.shells),
             FetchTool(self._fetcher),

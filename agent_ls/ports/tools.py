@@ -70,7 +70,8 @@ class Prepared:
     in a process of its own, so it takes longer than a moment, and sees what is on disk where a window holds unsaved
     text. `record` makes what is kept of a change for its review (core.hunks); it takes a while for large files.
     `shared`: what is written has other hard links, which may be anywhere.
-    `host`: whom it asks on the network, for policy.
+    `host`: whom it asks on the network, for policy; `asks`: as
+    what it has to be asked for, whatever rules allow.
     """
 
     tool: str
@@ -93,6 +94,7 @@ class Prepared:
     shared: bool = False
     record: Callable[[], bytes] | None = field(default=None, compare=False)
     host: str | None = None
+    asks: str | None = None
 
 
 @dataclass(frozen=True)

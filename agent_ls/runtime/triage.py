@@ -138,6 +138,7 @@ def proposal(prepared: Prepared, services: Services, *, root: str, mode: Mode, t
         effect=str(prepared.effect),
         command=prepared.command,
         host=prepared.host,
+        asks=prepared.asks,
         reads=prepared.reads,
         writes=prepared.writes,
         root=root,

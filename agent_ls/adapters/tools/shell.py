@@ -17,6 +17,7 @@ from agent_ls.adapters.tools import shell_spool
 from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
 from agent_ls.adapters.tools.shell_background import BackgroundShells
 from agent_ls.adapters.tools.shell_recording import Recording, exit_code, how_it_ended
+from agent_ls.adapters.tools.shell_sandbox import Sandbox, blamed
 from agent_ls.adapters.tools.shell_script import environment, read_cwd, words
 from agent_ls.core.display import one_line
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
@@ -43,6 +44,9 @@ class ShellInput(Arguments):
     cwd: str | None = Field(default=None, description="Folder to run in: absolute, or relative to the workspace")
     timeout: int = Field(default=120, ge=1, le=600, description="Seconds until it is ended; none in the background")
     background: bool = Field(default=False, description="Leave it running: shell_output reads it, shell_stop ends it")
+    outside: bool = Field(
+        default=False, description="Where commands run in a sandbox: outside of it; a person is asked"
+    )
 
 
 class ShellTool:
@@ -54,6 +58,8 @@ class ShellTool:
     def __init__(self, processes: Processes, background: BackgroundShells) -> None:
         self._processes = processes
         self._background = background
+        self.sandbox: Sandbox | str | None = None
+        """A sentence: there ought to be one and there is none, so nothing is run."""
         self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(ShellInput))
 
     @property
@@ -69,29 +75,22 @@ class ShellTool:
         cwd = _folder(given, context)
         if isinstance(cwd, Invalid):
             return cwd
-        changes: dict[str, str] = {}
-        decides = [self.name, given.command, cwd, given.timeout, changes]
-        card = {
-            "type": "command",
-            "command": given.command,
-            "cwd": cwd,
-            "timeout": given.timeout,
-            "environment": changes,
-        }
-        if given.background:
-            decides.append("background")
-            card["background"] = True
+        outside = given.outside and self.sandbox is not None
+        if isinstance(self.sandbox, str) and not outside:
+            return Invalid(self.sandbox)
+        card, decides = _shown(given, cwd, outside=outside)
         inside = cwd == context.root or cwd.startswith(context.root.rstrip("/") + "/")
         return Prepared(
             tool=self.name,
             input=dict(arguments),
             effect=self.effect,
-            title=f"$ {one_line(given.command)}{' (in the background)' if given.background else ''}",
-            digest=sha256(json.dumps(decides).encode()).hexdigest(),
+            title=_title(given, outside=outside),
+            digest=sha256(json.dumps([self.name, *decides]).encode()).hexdigest(),
             card=card,
             keys=(file_uri(context.root),),
             reads=() if inside else (cwd,),
             command=given.command,
+            asks="commands outside the sandbox" if outside else None,
         )
 
     async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
@@ -102,7 +101,7 @@ class ShellTool:
         recording = Recording(context)
         try:
             try:
-                child = self._start(card["command"], card["cwd"], context=context, note=note, recording=recording)
+                child = self._start(card, context, note=note, recording=recording)
             except OSError as error:
                 why = f"The command could not be started: {error.strerror or error}."
                 return ToolResult(status=ResultStatus.ERROR, output=why)
@@ -113,6 +112,7 @@ class ShellTool:
             timed_out = await self._watch(child, context, seconds=card["timeout"], recording=recording)
             recording.finish()
             said = [*_moved(prepared, context), how_it_ended(child.exit, card["timeout"] if timed_out else None)]
+            said += self._walled(card, child.exit, recording)
             return await recording.result(
                 _status(child.exit, timed_out=timed_out),
                 said,
@@ -143,12 +143,26 @@ class ShellTool:
             self._background.forget(item_id)
             shell_spool.forget(spool, item_id)
 
-    def _start(self, command: str, cwd: str, *, context: ToolContext, note: str, recording: "Recording") -> Child:
+    def _start(self, card: Mapping[str, Any], context: ToolContext, *, note: str, recording: Recording) -> Child:
+        argv = words(card["command"], path=context.environment.get("PATH"), cwd_file=note)
+        given = context.environment
+        if isinstance(self.sandbox, Sandbox) and not card.get("outside"):
+            argv = self.sandbox.words(argv, root=context.root, cwd=card["cwd"], note=note)
+            given = self.sandbox.environment(given)
         return self._processes.start(
-            words(command, path=context.environment.get("PATH"), cwd_file=note),
-            cwd=cwd,
-            environment=environment(context.environment, cwd=cwd, mark=context.item_id),
+            argv,
+            cwd=card["cwd"],
+            environment=environment(given, cwd=card["cwd"], mark=context.item_id),
             output=recording.feed,
+        )
+
+    def _walled(self, card: Mapping[str, Any], code: int | None, recording: Recording) -> list[str]:
+        """What a model is told of a failure that the sandbox has caused."""
+        if not isinstance(self.sandbox, Sandbox) or card.get("outside"):
+            return []
+        why = blamed(recording.since(0), code)
+        return (
+            [f"the sandbox is why, it seems: {why}; to ask the person for it outside, say outside: true"] if why else []
         )
 
     async def _watch(self, child: Child, context: ToolContext, *, seconds: int, recording: "Recording") -> bool:
@@ -198,6 +212,23 @@ class ShellTool:
         await self._processes.end(child.id, context.item_id, grace=GRACE)
         with anyio.move_on_after(GRACE):
             await child.wait()
+
+
+def _title(given: ShellInput, *, outside: bool) -> str:
+    where = " (outside the sandbox)" if outside else ""
+    return f"$ {one_line(given.command)}{' (in the background)' if given.background else ''}{where}"
+
+
+def _shown(given: ShellInput, cwd: str, *, outside: bool) -> tuple[dict[str, Any], list[Any]]:
+    """(the card, what decides what is run)."""
+    changes: dict[str, str] = {}
+    decides: list[Any] = [given.command, cwd, given.timeout, changes]
+    card = {"type": "command", "command": given.command, "cwd": cwd, "timeout": given.timeout, "environment": changes}
+    for name, is_so in (("background", given.background), ("outside", outside)):
+        if is_so:
+            decides.append(name)
+            card[name] = True
+    return card, decides
 
 
 def _unusable(command: str) -> str | None:

@@ -19,6 +19,7 @@ from agent_ls.config.settings import (
     Ledger,
     Limits,
     Permissions,
+    Sandbox,
     Settings,
 )
 from agent_ls.core.conversation import Mode
@@ -95,6 +96,7 @@ def test_every_section_of_the_sample_is_read_with_its_origin(home: Home) -> None
         limits=Limits(steps_per_run=20, minutes_per_run=12.0),
         daemon=Daemon(idle_exit_s=86.0, backing_idle_s=18.0),
         fetch=Fetch(),
+        sandbox=Sandbox(),
         hooks=Hooks(),
         origins=settings.origins,
     )
