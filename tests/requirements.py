@@ -125,8 +125,8 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         ("tests/protocol/test_background.py",),
     ),
     "tools.sandbox": Requirement(
-        "In a sandbox a command writes its workspace alone, has no network and sees no daemon; what fails because of it "
-        "says so, and running outside is an approval of its own that no rule and no mode gives.",
+        "In a sandbox a command writes its workspace alone, has no network and sees no daemon; what fails because of "
+        "it says so, and running outside is an approval of its own that no rule and no mode gives.",
         ("tests/security/test_sandbox.py", "tests/unit/adapters/tools/test_shell_sandbox.py"),
     ),
     "tools.fetch": Requirement(
