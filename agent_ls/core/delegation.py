@@ -212,8 +212,10 @@ def handed_usage(state: ConversationState, run_id: str | None = None) -> Usage:
 
 
 def children(state: ConversationState) -> list[str]:
-    """Conversations that work or have worked for this one."""
-    return [each.conversation_id for each in _handed(state)]
+    """Conversations that work or have worked for this one; none that an imported transcript only tells of."""
+    handed = [item for item in state.items.values() if isinstance(item.payload, Subagent)]
+    made = [ids.subagent_conversation(item.parent_id or "") for item in handed]
+    return [known for known, item in zip(made, handed, strict=True) if _names(item, known)]
 
 
 _ENDED: Final = {
@@ -228,6 +230,10 @@ _ENDED: Final = {
 
 def _handed(state: ConversationState) -> list[Subagent]:
     return [item.payload for item in state.items.values() if isinstance(item.payload, Subagent)]
+
+
+def _names(item: Item, conversation_id: str) -> bool:
+    return isinstance(item.payload, Subagent) and item.payload.conversation_id == conversation_id
 
 
 def _steps(state: ConversationState) -> tuple[dict[str, object], ...]:

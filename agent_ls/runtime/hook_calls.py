@@ -100,7 +100,8 @@ class HookCalls:
             message = f"Your hook `session_start` refused: {answer.refused}"
             return Notice(code="hook_refused", message=message, hint="Send the message again once it agrees.")
         self._begun = True
-        self._services.sessions[conversation.id] = conversation
+        if self._services.hooks.has(HookEvent.SESSION_END):
+            self._services.sessions[conversation.id] = conversation
         self.said = (answer.context,) if answer.context else ()
         return None
 

@@ -300,3 +300,16 @@ async def test_in_a_terminal_what_a_subagent_asks_is_shown_and_waits_for_an_answ
         assert "asked by the subagent for: Write" in asked.stderr
         assert "Waiting for your answer to #1." in asked.stderr
         assert (await home.run("approve", "1")).stdout == "Allowed #1.\n"
+
+
+async def test_deleting_an_imported_copy_leaves_the_subagents_of_the_original() -> None:
+    async with scene(counting()) as (_, home), home.editor(home.workspace) as editor:
+        conversation = await editor.create(home.workspace)
+        await editor.until_ended(conversation, await editor.send(conversation, "Go."))
+        child_id = subagents(conversation)[0]["conversationId"]
+        path = home.root / "copy.jsonl"
+        path.write_text(await editor.export(conversation.id, "jsonl"))
+        taken = {"commandId": editor.command_id(), "path": str(path)}
+        copy = (await editor.request("agent/conversation/import", taken))["conversation"]["id"]
+        await editor.request("agent/conversation/delete", {"commandId": editor.command_id(), "conversationId": copy})
+        assert (await editor.attach(child_id)).answers == ["Seven."]
