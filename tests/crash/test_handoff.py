@@ -202,7 +202,9 @@ async def restarted(home: Home, editors: list[Editor], *options: str) -> None:
     """Until every window is served by the next daemon."""
     before = {editor.hello["bootId"] for editor in editors}
     done = await home.run("restart", *options)
-    assert (done.returncode, done.stderr) == (0, "")
+    # On a busy machine it says what it waits for.
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr or done.stderr.startswith("What runs may come to its next step first"), done.stderr
     for editor in editors:
         await editor.wait_for(lambda: editor.hello["bootId"] not in before)  # noqa: B023
     assert {editor.hello["pid"] for editor in editors} == {home.pid}
