@@ -20,7 +20,7 @@ from agent_ls.core.request import Answer as Said
 from agent_ls.core.request import Decision, Request
 from agent_ls.core.run import Run, RunStatus
 from agent_ls.testing.world_fate import Fate
-from agent_ls.testing.world_link import Answer, Command, Link
+from agent_ls.testing.world_link import Answer, Command, Link, News
 from agent_ls.testing.world_loop import Process, pause
 
 PATIENCE_S: Final = 12.0
@@ -221,7 +221,7 @@ class WorldEditor:
             self.link = link = self._connect(self)
             if link is not None:
                 link.on_answer = self._on_answer
-                link.on_news = lambda known, events: self._on_news(link, known, events)
+                link.on_news = lambda news: self._on_news(link, news)
                 link.on_closed = lambda: self._on_closed(link)
         return self.link
 
@@ -244,21 +244,22 @@ class WorldEditor:
             # The answer to an attach that came twice: what follows is known already.
             return
 
-    def _on_news(self, link: Link, known: str, events: Sequence[Event]) -> None:
+    def _on_news(self, link: Link, news: News) -> None:
+        known = news.conversation_id
         mirror = self.mirrors.get(known)
         if link is not self.link or mirror is None:
             return
-        for event in events:
+        for event in news.events:
             if event.seq > mirror.seq + 1:
-                self._missed(link, known, event)
+                self._missed(known, event, may=news.moved or known in link.moved)
                 return
             if event.seq == mirror.seq + 1:
                 mirror.entities[event.entity.id] = event.entity
                 mirror.seq = event.seq
 
-    def _missed(self, link: Link, known: str, event: Event) -> None:
+    def _missed(self, known: str, event: Event, *, may: bool) -> None:
         """Only what another boot or claim has written may be missed; a window that sees it attaches again."""
-        if known not in link.moved:
+        if not may:
             self._wrong(f"{self.process.name}: event {event.seq} of {known} came after {self.mirrors[known].seq}")
         self._fate.count("gap", self.process)
         del self.mirrors[known]

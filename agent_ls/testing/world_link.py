@@ -6,7 +6,7 @@ arrive twice or late.
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Protocol
 
 from agent_ls.core.errors import Refusal
@@ -35,6 +35,16 @@ class Daemonish(Protocol):
     def lost(self, link: "Link") -> None: ...
 
 
+@dataclass(frozen=True)
+class News:
+    """`moved`: something was written before it that this daemon did not hear of."""
+
+    conversation_id: str
+    events: Sequence[Event]
+    _: KW_ONLY
+    moved: bool
+
+
 @dataclass
 class Following:
     """`held`: events kept back until the attach is answered; None once they flow."""
@@ -55,7 +65,7 @@ class Link:
         self.following: dict[str, Following] = {}
         self.moved: set[str] = set()
         self.on_answer: Callable[[Command, Answer], None] = lambda _, __: None
-        self.on_news: Callable[[str, Sequence[Event]], None] = lambda _, __: None
+        self.on_news: Callable[[News], None] = lambda _: None
         self.on_closed: Callable[[], None] = lambda: None
         self._fate = fate
         self._back: deque[Callable[[], None]] = deque()
@@ -76,7 +86,7 @@ class Link:
         if following.held is not None:
             following.held += events
             return
-        self._push(lambda: self.on_news(conversation_id, events))
+        self._tell(conversation_id, events)
 
     def on_stream(self, conversation_id: str, update: Any) -> None:
         """Text in flight is display only."""
@@ -93,7 +103,7 @@ class Link:
         last = missed[-1].seq if missed else seq
         events, following.held = [*missed, *(e for e in following.held if e.seq > last)], None
         if events:
-            self._push(lambda: self.on_news(conversation_id, events))
+            self._tell(conversation_id, events)
 
     def close(self) -> None:
         """One end is gone: the other notices after a moment."""
@@ -106,6 +116,11 @@ class Link:
     def _arrive(self, command: Command) -> None:
         if not self.closed:
             self.daemon.take(self, command)
+
+    def _tell(self, conversation_id: str, events: Sequence[Event]) -> None:
+        # Another attach may be on its way before the editor hears of it, and begins anew.
+        news = News(conversation_id, events, moved=conversation_id in self.moved)
+        self._push(lambda: self.on_news(news))
 
     def _push(self, message: Callable[[], None]) -> None:
         self._back.append(message)
