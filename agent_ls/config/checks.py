@@ -72,6 +72,15 @@ def count(value: Any) -> Any:
     return value if whole else Wrong("a whole number from 1")
 
 
+def amount(value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
+    return value if whole else Wrong("a whole number from 0")
+
+
+def dollars(value: Any) -> Any:
+    return float(value) if _is_number(value) and 0 < value <= LARGEST else Wrong("an amount in US dollars above 0")
+
+
 def one_of(*choices: str) -> Check:
     listed = " or ".join([", ".join(f'"{choice}"' for choice in choices[:-1]), f'"{choices[-1]}"'])
 

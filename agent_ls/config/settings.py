@@ -50,6 +50,7 @@ class Http:
     connect_timeout_s: float = setting(checks.seconds, 10.0)
     first_byte_timeout_s: float = setting(checks.seconds, 60.0)
     idle_timeout_s: float = setting(checks.seconds, 90.0)
+    pings_only_timeout_s: float = setting(checks.seconds, 900.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +66,13 @@ class Compaction:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
+    """`retries_per_run`: None: as many as fit the trouble. Money: None: no limit."""
+
     steps_per_run: int = setting(checks.count, 200)
     minutes_per_run: float = setting(checks.minutes, 120.0)
+    retries_per_run: int | None = setting(checks.amount)
+    usd_per_run: float | None = setting(checks.dollars)
+    usd_per_day: float | None = setting(checks.dollars)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from agent_ls.core.base import Entity, IllegalTransition
+from agent_ls.core.conversation import Conversation
 from agent_ls.core.ids import step_id
 from agent_ls.core.items import Usage
 
@@ -65,6 +66,8 @@ class Attempt(Entity):
     """`steps` counts finished steps; `read_through` is the ledger seq up to which its next step reads.
 
     `last_stop` is the stop reason of the newest step; `usage` the sum over steps, `last_usage` the newest step's.
+    `provider` and `model` are those it began with, "" in ledgers of before: a change counts from the next attempt on.
+    `answers` names the person's messages that it has answered.
     """
 
     id: str
@@ -81,6 +84,8 @@ class Attempt(Entity):
     usage: Usage = field(default_factory=Usage)
     last_usage: Usage | None = None
     answers: tuple[str, ...] = ()
+    provider: str = ""
+    model: str = ""
 
     @property
     def live(self) -> bool:
@@ -90,6 +95,13 @@ class Attempt(Entity):
     def step_id(self) -> str:
         """Id of the step that comes next. The same after a crash, so that a late duplicate lands on the same rows."""
         return step_id(self.id, self.steps + 1, self.read_through)
+
+
+def made_by(conversation: Conversation, attempt: Attempt) -> tuple[str, str]:
+    """Provider and model that it asks: those of now in ledgers that do not say."""
+    if attempt.provider:
+        return attempt.provider, attempt.model
+    return conversation.provider, conversation.model
 
 
 def evolve(attempt: Attempt, fact: AttemptFact, **facts: Any) -> Attempt:

@@ -23,6 +23,7 @@ class CallFact(StrEnum):
     DENIED = "denied"
     NOT_RUN = "not_run"
     STARTED = "started"
+    STOP_NOTED = "stop_noted"
     FINISHED = "finished"
     RERUN = "rerun"
     REVIEWED = "reviewed"
@@ -39,6 +40,7 @@ TRANSITIONS: Final[Mapping[tuple[CallState, CallFact], CallState]] = {
     (CallState.AWAITING_APPROVAL, CallFact.NOT_RUN): CallState.NOT_RUN,
     (CallState.APPROVED, CallFact.STARTED): CallState.STARTED,
     (CallState.APPROVED, CallFact.NOT_RUN): CallState.NOT_RUN,
+    (CallState.STARTED, CallFact.STOP_NOTED): CallState.STARTED,
     (CallState.STARTED, CallFact.FINISHED): CallState.FINISHED,
     # Only by recovery, which has found out that the call has had no effect yet.
     (CallState.STARTED, CallFact.RERUN): CallState.APPROVED,

@@ -76,6 +76,11 @@ def join(runs: Iterable[Sequence[ModelMessage]]) -> tuple[ModelMessage, ...]:
     return tuple(built)
 
 
+def asked(messages: tuple[ModelMessage, ...]) -> tuple[ModelMessage, ...]:
+    """Without an answer that broke off at the end: it is asked for anew."""
+    return messages[:-1] if messages and isinstance(messages[-1], AssistantTurn) else messages
+
+
 def user_blocks(message: UserMessage) -> tuple[Block, ...]:
     """What the person said, then what their editor attached; never empty text."""
     said = [block for block in message.content if block.type != "text" or (block.text or "").strip()]
@@ -122,6 +127,9 @@ def _close(built: list[ModelMessage], group: Sequence[Item], *, provider: str, m
         return
     if not results and group[-1].status is ItemStatus.INTERRUPTED:
         parts.append(TextPart("(this answer was cut off here)"))
+    if built and isinstance(built[-1], AssistantTurn):
+        # The answer before it broke off and was asked for anew: two in a row are legal nowhere.
+        built.pop()
     built.append(AssistantTurn(tuple(parts)))
     if results:
         built.append(ResultsTurn(tuple(results)))

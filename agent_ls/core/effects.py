@@ -17,6 +17,7 @@ TAKEN_UP: Final = "The daemon that worked on it ended before it was done."
 class EffectType(StrEnum):
     DRIVE_ATTEMPT = "attempt.drive"
     WATCH_SHELL = "shell.watch"
+    CAPTURE_CHECKPOINT = "checkpoint.capture"
 
 
 class EffectClass(StrEnum):
@@ -26,7 +27,7 @@ class EffectClass(StrEnum):
 
 @dataclass(frozen=True)
 class Effect:
-    """`id` is that of what it drives (an attempt) or watches (the call of a shell), so one thing never has two effects.
+    """`id` is that of what it is for (an attempt, a run, the call of a shell), so one thing never has two effects.
 
     The rest is the ledger's account. `attempts`: how often it was begun since something last came of it; 0 when a
     daemon that ended properly has left it. `seq`: where the conversation stood when it was begun again. `available_at`:
@@ -65,3 +66,7 @@ def wait_before(attempt: int) -> float | None:
 def begun_again(effect: Effect, attempt: int, *, seq: int) -> Effect:
     error = TAKEN_UP if attempt > 1 else None
     return replace(effect, attempts=attempt, seq=seq, available_at=None, last_error=error)
+
+
+def capture(run_id: str, conversation_id: str) -> Effect:
+    return Effect(run_id, conversation_id, EffectType.CAPTURE_CHECKPOINT, EffectClass.REPLAY)

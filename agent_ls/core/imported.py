@@ -195,6 +195,8 @@ def _renamed(entity: AnyEntity, names: "_Names", numbers: "_Numbers", *, standar
                 active_attempt_id=names.maybe(entity.active_attempt_id),
                 retry_of=names.maybe(entity.retry_of),
                 plan_id=names.maybe(entity.plan_id),
+                supersedes=names.maybe(entity.supersedes),
+                retry=None if entity.retry is None else replace(entity.retry, item_id=names.of(entity.retry.item_id)),
             )
         case Attempt():
             return replace(

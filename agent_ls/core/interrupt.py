@@ -10,10 +10,10 @@ from agent_ls.core import ids, plans, questions
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.core.events import ConversationFact
-from agent_ls.core.items import Call, CallState, Interruption, ItemKind, ResultStatus, ToolResult
+from agent_ls.core.events import ConversationFact, ItemFact
+from agent_ls.core.items import Call, CallState, Interruption, Item, ItemKind, ItemStatus, ResultStatus, ToolResult
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.request import RequestFact
+from agent_ls.core.request import Request, RequestFact
 from agent_ls.core.run import Interrupt, Run, RunFact, RunStatus
 
 
@@ -26,32 +26,81 @@ def interrupt(state: ConversationState, run_id: str, stop: Interrupt) -> Decisio
     if run.status is RunStatus.QUEUED:
         moved = draft.move_run(run_id, RunFact.CANCELLED, ended_at=stop.at)
         return draft.done(runId=run_id, status=str(moved.status))
-    if run.ended or run.interrupt is not None:
-        status = str(run.status) if run.ended else "stopping"
-        return draft.done(runId=run_id, status=status)
-    note(draft, run, stop)
+    if run.ended or run.status is RunStatus.FINALIZING:
+        return draft.done(runId=run_id, status=str(run.status))
+    if run.interrupt is None:
+        note(draft, run, stop)
+    elif stop.hold_queue and (state.queued or run.steers):
+        _hold(draft, stop.at)
     return draft.done(runId=run_id, status="stopping")
+
+
+def interrupt_call(state: ConversationState, run_id: str, item_id: str, *, stop: Interrupt) -> Decision | Refusal:
+    """One call of a run, which goes on without it. `{runId, status}`; what has ended already stays as it is."""
+    run, item = state.runs.get(run_id), state.items.get(item_id)
+    if run is None:
+        return Refusal(Code.NOT_FOUND, f"There is no run `{run_id}` in this conversation.")
+    if item is None or item.run_id != run_id or not isinstance(item.payload, Call):
+        return Refusal(
+            Code.NOT_FOUND, f"There is no call `{item_id}` in this run.", "Leave out `itemId` to stop the whole run."
+        )
+    draft = Draft(state, stop.at)
+    match item.payload.state:
+        case CallState.STARTED if item.payload.stop is None:
+            draft.move_call(item_id, CallFact.STOP_NOTED, stop=Interruption(by=stop.by, from_=stop.from_))
+        case CallState.AWAITING_APPROVAL | CallState.APPROVED:
+            _not_run(draft, item, "Not run: the person stopped this call.", stop=stop)
+        case _:
+            pass
+    return draft.done(runId=run_id, status=str(run.status) if run.interrupt is None else "stopping")
 
 
 def note(draft: Draft, run: Run, stop: Interrupt) -> None:
     """Parked requests first, then calls that have not begun; what runs is left to the runtime."""
     draft.move_run(run.id, RunFact.INTERRUPT_NOTED, interrupt=stop)
-    for request in draft.pending_requests(run.id):
-        draft.move_request(
-            request, RequestFact.CANCELLED, decided_by=stop.by, decided_from=stop.from_, decided_at=stop.at
-        )
-    for item in draft.run_items(run.id):
-        if isinstance(item.payload, Call) and item.payload.state in (CallState.AWAITING_APPROVAL, CallState.APPROVED):
-            result = ToolResult(status=ResultStatus.NOT_RUN, output="Not run: the person stopped the run.")
-            draft.move_call(item.id, CallFact.NOT_RUN, result=result)
-    questions.close(draft, run.id)
-    plans.close(draft, run.id)
+    settle_parked(draft, run.id, "Not run: the person stopped the run.", by=stop)
     draft.add_item(
         run.id,
         ids.note_id(run.id, "i", 1),
         ItemKind.INTERRUPT,
         payload=Interruption(by=stop.by, from_=stop.from_),
     )
-    if stop.hold_queue and (draft.state.queued or run.steers) and not draft.conversation.queue_held:
-        held = replace(draft.conversation, queue_held=True, updated_at=stop.at)
+    if stop.hold_queue and (draft.state.queued or run.steers):
+        _hold(draft, stop.at)
+
+
+def settle_parked(draft: Draft, run_id: str, why: str, *, by: Interrupt | None = None) -> None:
+    """What waits for an answer, or was allowed and has not begun, is not run; the requests are cancelled."""
+    for request in draft.pending_requests(run_id):
+        _cancel(draft, request, by)
+    for item in draft.run_items(run_id):
+        if isinstance(item.payload, Call) and item.payload.state in (CallState.AWAITING_APPROVAL, CallState.APPROVED):
+            draft.move_call(item.id, CallFact.NOT_RUN, result=ToolResult(status=ResultStatus.NOT_RUN, output=why))
+    questions.close(draft, run_id)
+    plans.close(draft, run_id)
+
+
+def _not_run(draft: Draft, item: Item, why: str, *, stop: Interrupt) -> None:
+    for request in draft.pending_requests(item.run_id):
+        asked = draft.get_item(request.item_id)
+        if item.id in (asked.id, asked.parent_id):
+            _cancel(draft, request, stop)
+            if asked.id != item.id:
+                draft.put(ItemFact.UPDATED, replace(asked, status=ItemStatus.CANCELLED, updated_at=draft.at))
+    draft.move_call(item.id, CallFact.NOT_RUN, result=ToolResult(status=ResultStatus.NOT_RUN, output=why))
+
+
+def _cancel(draft: Draft, request: Request, by: Interrupt | None) -> None:
+    who = {} if by is None else {"decided_by": by.by, "decided_from": by.from_}
+    draft.move_request(request, RequestFact.CANCELLED, decided_at=draft.at, **who)
+
+
+def _hold(draft: Draft, at: str) -> None:
+    """Nothing starts by itself, not even what was sent to start next."""
+    waiting = draft.queue()
+    for run in waiting:
+        if run.at_once:
+            draft.move_run(run.id, RunFact.EDITED, at_once=False)
+    if not draft.conversation.queue_held:
+        held = replace(draft.conversation, queue_held=True, updated_at=at)
         draft.put(ConversationFact.QUEUE_HELD, held)

@@ -81,10 +81,17 @@ def _of_run(state: ConversationState, run: Run, *, live: bool, unsettled: Collec
         expected = _ENDED_AS.get(run.status)
         if active.live or (expected is not None and active.status is not expected):
             yield f"2: {run.id} is {run.status}, its attempt {active.status}"
-    elif not live and active.id not in unsettled:
+    elif active.live and not live and active.id not in unsettled:
         yield f"1: nobody works on {run.id} and no effect is owed for it"
-    if run.ended and active is not None and active.id in unsettled:
-        yield f"1: the effect of {active.id} outlives {run.id}"
+    for attempt in mine:
+        if not attempt.live and attempt.id in unsettled:
+            yield f"1: the effect of {attempt.id} outlives it"
+    if (run.id in unsettled) is not (run.status is RunStatus.FINALIZING):
+        yield f"1: {run.id} is {run.status}, and keeping its files is {'' if run.id in unsettled else 'not '}owed"
+    if active is not None and run.status is RunStatus.FINALIZING and active.live:
+        yield f"2: {run.id} is finalizing and its attempt {active.status}"
+    if run.retry is not None and (run.status is not RunStatus.RUNNING or run.retry.item_id not in state.items):
+        yield f"8: {run.id} is {run.status} and waits to ask again"
 
 
 def _of_item(state: ConversationState, item: Item) -> Iterator[str]:
@@ -115,6 +122,8 @@ def _of_request(state: ConversationState, request: Request) -> Iterator[str]:
 def _of_inputs(state: ConversationState) -> Iterator[str]:
     if state.active is None and state.queued and not state.conversation.queue_held:
         yield "5: queued messages wait although no run is active and nobody holds the queue"
+    if state.active is None and any(run.at_once for run in state.queued.values()):
+        yield "5: a message that was to start at once waits although no run is active"
     for run in state.runs.values():
         if run.user_item_id is None and not run.content:
             yield f"5: the message of {run.id} is gone"

@@ -167,11 +167,20 @@ class Reasoning(Entity):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Interruption(Entity):
+    """Who stopped a run or a call, and from where."""
+
+    by: str
+    from_: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Call(Entity):
     """Payload of a tool call, command or file change. `call_id` is ours; `native_id` what the model called it.
 
     `record` is the digest of what is kept of a change to files (core.hunks), `reviewed` what the person has decided on
-    its hunks, by their number. `original` is the model's own input where the person has changed it.
+    its hunks, by their number. `original` is the model's own input where the person has changed it. `stop`: the person
+    wants this call to end, and the run to go on.
     """
 
     call_id: str
@@ -199,22 +208,23 @@ class Call(Entity):
     reviewed: dict[str, str] | None = None
     original: dict[str, Any] | None = None
     original_blob: str | None = None
+    stop: Interruption | None = None
     result: ToolResult | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Notice(Entity):
-    """Payload of `notice` and `error`: a stable code and a sentence."""
+    """Payload of `notice` and `error`: a stable code and a sentence.
+
+    While the model is about to be asked again (`retrying`): `until` when, try `tried` of `most`.
+    """
 
     code: str
     message: str
     hint: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Interruption(Entity):
-    by: str
-    from_: str | None = None
+    until: str | None = None
+    tried: int | None = None
+    most: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

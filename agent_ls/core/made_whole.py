@@ -36,6 +36,7 @@ _ENDS: Final = {
     RunStatus.FAILED: AttemptStatus.FAILED,
     RunStatus.INTERRUPTED: AttemptStatus.INTERRUPTED,
 }
+_AS_ATTEMPT: Final = {status: run for run, status in _ENDS.items()}
 _ATTEMPT_FACTS: Final = {
     AttemptStatus.COMPLETED: AttemptFact.COMPLETED,
     AttemptStatus.FAILED: AttemptFact.FAILED,
@@ -92,9 +93,11 @@ class _Whole:
         attempts = [entity for entity in self._under(run_id) if isinstance(entity, Attempt)]
         if run.status in (RunStatus.QUEUED, RunStatus.CANCELLED) and not (attempts or self._items(run_id)):
             if not run.content and run.user_item_id is None:
-                self._put(RunFact.EDITED, replace(run, content=(_lost(),)))
+                self._put(RunFact.EDITED, replace(run, content=(_lost(),), at_once=False))
+            elif run.status is RunStatus.QUEUED and run.at_once:
+                self._put(RunFact.EDITED, replace(run, at_once=False))
             return
-        if not run.ended:
+        if not run.ended and run.status is not RunStatus.FINALIZING:
             self.interrupted += 1
         self._settle_requests(run_id)
         self._settle_items(run_id)
@@ -186,9 +189,14 @@ class _Whole:
         return self._add(run.id, "u", ItemKind.USER_MESSAGE, payload=message, place=before, created_at=run.created_at)
 
     def _settle_run(self, run: Run, *, known: bool, user_item: Item, attempts: Sequence[Attempt]) -> None:
-        status = run.status if run.ended and run.status is not RunStatus.CANCELLED else RunStatus.INTERRUPTED
+        status: RunStatus = run.status if run.ended and run.status is not RunStatus.CANCELLED else RunStatus.INTERRUPTED
         active = next((a for a in attempts if a.id == run.active_attempt_id), None)
         active = active or (attempts[-1] if attempts else self._lost_attempt(run))
+        if run.status is RunStatus.FINALIZING and active.status in _AS_ATTEMPT:
+            status = _AS_ATTEMPT[active.status]
+        if active.status is AttemptStatus.PENDING:
+            active = replace(active, status=AttemptStatus.RUNNING)
+            self._put(AttemptFact.RUNNING, active)
         expected = _ENDS.get(status, AttemptStatus.INTERRUPTED if active.live else active.status)
         answers = active.answers
         if status is RunStatus.COMPLETED and not any(user_item.id in attempt.answers for attempt in attempts):
@@ -199,7 +207,7 @@ class _Whole:
         ended = replace(active, status=expected, answers=answers)
         if ended != self._held.get(active.id):
             self._put(_fact_of(ended), ended)
-        if not run.ended:
+        if not run.ended and status is RunStatus.INTERRUPTED:
             self._add(run.id, "m", ItemKind.NOTICE, payload=_NOT_GONE_ON if known else _NOT_READ, attempt_id=active.id)
         for place, steer in enumerate(run.steers, start=1):
             self._put_behind(run, place, steer)
@@ -207,6 +215,7 @@ class _Whole:
             run,
             status=status,
             steers=(),
+            retry=None,
             content=(),
             context=(),
             position=None,

@@ -9,9 +9,11 @@ from collections.abc import Collection
 from agent_ls.core import step
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.draft import Decision, Draft
-from agent_ls.core.effects import drive
+from agent_ls.core.effects import capture, drive
+from agent_ls.core.finalize import captured
 from agent_ls.core.items import Notice
 from agent_ls.core.projection import ConversationState
+from agent_ls.core.run import RunStatus
 from agent_ls.core.start import start_next
 
 
@@ -22,9 +24,10 @@ def owe_again(state: ConversationState, *, unsettled: Collection[str], at: str) 
     attempt = None if run is None else state.attempt_of(run)
     if attempt is not None and attempt.live and attempt.id not in unsettled:
         draft.effects.append(drive(attempt.id, attempt.conversation_id))
-    for each in state.attempts.values():
-        if each.id in unsettled and state.runs[each.run_id].ended:
-            draft.settled.append(each.id)
+    if run is not None and run.status is RunStatus.FINALIZING and run.id not in unsettled:
+        draft.effects.append(capture(run.id, run.conversation_id))
+    draft.settled += [each.id for each in state.runs.values() if each.ended and each.id in unsettled]
+    draft.settled += [each.id for each in state.attempts.values() if not each.live and each.id in unsettled]
     if run is None:
         start_next(draft)
     decision = draft.done()
@@ -45,6 +48,8 @@ def give_up(state: ConversationState, *, at: str) -> Decision | None:
     """Ends the run that goes on, with its reason. None if there is none."""
     if state.active is None or state.attempt_of(state.active) is None:
         return None
+    if state.active.status is RunStatus.FINALIZING:
+        return captured(state, state.active.id, at)
     error = Notice(
         code="internal_error",
         message="agent-ls found this run in a state that cannot be, and could not put it right, so it was stopped.",

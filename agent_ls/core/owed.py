@@ -6,12 +6,12 @@ The same answer after a crash, an idle release or a decision of the person: the 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_ls.core.attempt import AttemptFact
+from agent_ls.core.attempt import AttemptFact, AttemptStatus
 from agent_ls.core.call import SETTLED
 from agent_ls.core.items import CallState, Item
 from agent_ls.core.locks import conflicts
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.run import Run
+from agent_ls.core.run import Run, RunStatus
 from agent_ls.core.steer import unanswered
 
 
@@ -42,23 +42,52 @@ class Join:
 
 
 @dataclass(frozen=True)
+class Wait:
+    """The model is asked again at that time, or sooner if the person hurries."""
+
+    run_id: str
+    until: str
+
+
+@dataclass(frozen=True)
+class Begin:
+    """An attempt takes the place of another one, once that is really over."""
+
+    run_id: str
+    attempt_id: str
+
+
+@dataclass(frozen=True)
 class End:
     run_id: str
     outcome: AttemptFact
 
 
-Owed = Nothing | AskModel | RunCalls | Join | End
+@dataclass(frozen=True)
+class Capture:
+    """The run is over but for the files, which are kept as they are now."""
+
+    run_id: str
+
+
+Owed = Nothing | AskModel | RunCalls | Join | Wait | Begin | End | Capture
 
 
 def owed(state: ConversationState) -> Owed:
     run = state.active
     if run is None:
         return Nothing()
+    if run.status is RunStatus.FINALIZING:
+        return Capture(run.id)
     if run.interrupt is not None:
         return End(run.id, AttemptFact.INTERRUPTED)
     attempt = state.attempt_of(run)
     if attempt is None or not attempt.live:
         return Nothing()
+    if run.retry is not None:
+        return Wait(run.id, run.retry.until)
+    if attempt.status is AttemptStatus.PENDING:
+        return Begin(run.id, attempt.id)
     calls = state.step_calls(attempt)
     runnable = ready(calls)
     if runnable:

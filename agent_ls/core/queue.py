@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import assert_never
 
+from agent_ls.core.dispatch import enter
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact
@@ -14,7 +15,7 @@ from agent_ls.core.items import Block
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.run import Run, RunFact, Steer
 from agent_ls.core.start import start, start_next
-from agent_ls.core.steer import can_steer, steer
+from agent_ls.core.steer import can_steer
 
 
 class QueueOp(StrEnum):
@@ -73,7 +74,7 @@ def _promote(draft: Draft, run: Run) -> Decision:
             start(draft, run.id)
         return draft.done(runId=run.id)
     draft.move_run(run.id, RunFact.CANCELLED, ended_at=draft.at)
-    steer(draft, active.id, Steer(content=run.content, context=run.context, at=draft.at))
+    enter(draft, active.id, Steer(content=run.content, context=run.context, at=draft.at))
     return draft.done(runId=active.id)
 
 

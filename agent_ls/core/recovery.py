@@ -28,8 +28,10 @@ def settle_lost(state: ConversationState, item_id: str, result: ToolResult, *, n
     draft = Draft(state, at)
     item = draft.move_call(item_id, CallFact.FINISHED, result=result)
     delegation.keep(draft, item)
-    stopped = state.runs[item.run_id].interrupt is not None
-    if result.status is ResultStatus.UNKNOWN and not stopped:
+    run = state.runs[item.run_id]
+    # Whoever stopped it, or sent something else to do, is not asked whether it should be run again.
+    given_up = run.interrupt is not None or item.call.stop is not None or item.attempt_id != run.active_attempt_id
+    if result.status is ResultStatus.UNKNOWN and not given_up:
         _ask(draft, item, number)
     return draft.done()
 

@@ -31,6 +31,9 @@ class RunFact(StrEnum):
     RUNNING = "running"
     STEERED = "steered"
     JOINED = "joined"
+    RESTARTED = "restarted"
+    RETRY_NOTED = "retry_noted"
+    RETRIED = "retried"
     INTERRUPT_NOTED = "interrupt_noted"
     FINALIZING = "finalizing"
     COMPLETED = "completed"
@@ -56,6 +59,9 @@ TRANSITIONS: Final[Mapping[tuple[RunStatus | None, RunFact], RunStatus]] = {
     (RunStatus.STARTING, RunFact.FAILED): RunStatus.FAILED,
     (RunStatus.RUNNING, RunFact.STEERED): RunStatus.RUNNING,
     (RunStatus.RUNNING, RunFact.JOINED): RunStatus.RUNNING,
+    (RunStatus.RUNNING, RunFact.RESTARTED): RunStatus.RUNNING,
+    (RunStatus.RUNNING, RunFact.RETRY_NOTED): RunStatus.RUNNING,
+    (RunStatus.RUNNING, RunFact.RETRIED): RunStatus.RUNNING,
     (RunStatus.RUNNING, RunFact.INTERRUPT_NOTED): RunStatus.RUNNING,
     (RunStatus.RUNNING, RunFact.FINALIZING): RunStatus.FINALIZING,
     (RunStatus.RUNNING, RunFact.INTERRUPTED): RunStatus.INTERRUPTED,
@@ -90,10 +96,21 @@ class Steer(Entity):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RetryWait(Entity):
+    """The model is asked again at `until`; `item_id` is the notice that shows it."""
+
+    until: str
+    item_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run(Entity):
     """`content` is the message; the user item carries it from the start on. `position` orders the queue.
 
     `steers` have been taken and not yet joined. `plan_id` is the item of the plan that it carries out.
+    `retries` counts waits of all attempts, `retry` is one that goes on. `at_once`: it starts as soon as nothing else
+    runs, past a held queue. `retry_of` names the run whose input it asks again, `supersedes` the one whose place it
+    takes.
     """
 
     id: str
@@ -110,8 +127,12 @@ class Run(Entity):
     ended_at: str | None = None
     interrupt: Interrupt | None = None
     steers: tuple[Steer, ...] = ()
+    retries: int = 0
+    retry: RetryWait | None = None
+    at_once: bool = False
     retry_of: str | None = None
     plan_id: str | None = None
+    supersedes: str | None = None
     error: dict[str, Any] | None = None
 
     @property

@@ -1,7 +1,7 @@
 """Starting a run: its message joins the transcript, its first attempt is owed.
 
-Owns which facts make a start and which queued run is next. Used when a message is sent, when a run ends and when a
-held queue is released.
+Owns which facts make a start, how an attempt is made, and which queued run is next. Used when a message is sent, when
+a run ends and when a held queue is released.
 """
 
 from agent_ls.core import ids
@@ -17,17 +17,7 @@ def start(draft: Draft, run_id: str) -> None:
     run = draft.get_run(run_id)
     message = UserMessage(content=run.content, context=run.context)
     item = draft.add_item(run.id, ids.user_item_id(run.id, 1), ItemKind.USER_MESSAGE, payload=message)
-    attempt = Attempt(
-        id=ids.attempt_id(run.id, 1),
-        run_id=run.id,
-        conversation_id=run.conversation_id,
-        n=1,
-        reason=Reason.INITIAL,
-        status=AttemptStatus.PENDING,
-        read_through=draft.next_seq - 1,
-        epoch=draft.state.epoch,
-        created_at=draft.at,
-    )
+    attempt = new_attempt(draft, run.id, 1, reason=Reason.INITIAL)
     draft.move_run(
         run.id,
         RunFact.STARTED,
@@ -35,6 +25,7 @@ def start(draft: Draft, run_id: str) -> None:
         user_item_id=item.id,
         active_attempt_id=attempt.id,
         position=None,
+        at_once=False,
         content=(),
         context=(),
     )
@@ -42,13 +33,33 @@ def start(draft: Draft, run_id: str) -> None:
     # Our own loop has nothing to open before it can run: pending and starting are passed through in one commit.
     draft.move_attempt(attempt.id, AttemptFact.RUNNING)
     draft.move_run(run.id, RunFact.RUNNING)
-    draft.effects.append(drive(attempt.id, run.conversation_id))
+
+
+def new_attempt(draft: Draft, run_id: str, n: int, *, reason: Reason) -> Attempt:
+    """Pending, owed and not yet recorded. It keeps to the provider and model of now."""
+    conversation = draft.conversation
+    attempt = Attempt(
+        id=ids.attempt_id(run_id, n),
+        run_id=run_id,
+        conversation_id=conversation.id,
+        n=n,
+        reason=reason,
+        status=AttemptStatus.PENDING,
+        read_through=draft.next_seq - 1,
+        epoch=draft.state.epoch,
+        created_at=draft.at,
+        provider=conversation.provider,
+        model=conversation.model,
+    )
+    draft.effects.append(drive(attempt.id, conversation.id))
+    return attempt
 
 
 def start_next(draft: Draft) -> None:
-    """Starts the first queued run, unless the person holds the queue."""
-    if draft.conversation.queue_held:
-        return
-    for run in draft.queue():
-        start(draft, run.id)
-        return
+    """Starts the first queued run. One that has to start at once comes first, and passes a queue that is held."""
+    waiting = draft.queue()
+    first = next((run for run in waiting if run.at_once), None)
+    if first is None and not draft.conversation.queue_held:
+        first = next(iter(waiting), None)
+    if first is not None:
+        start(draft, first.id)

@@ -5,7 +5,8 @@ what becomes of it when the run ends first. Which messages steer is dispatch.py'
 """
 
 from agent_ls.core import ids
-from agent_ls.core.attempt import Attempt, AttemptFact
+from agent_ls.core.attempt import Attempt, AttemptFact, made_by
+from agent_ls.core.conversation import Conversation
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.items import Item, ItemKind, UserMessage
 from agent_ls.core.projection import ConversationState
@@ -17,19 +18,29 @@ def can_steer(run: Run | None) -> bool:
     return run is not None and run.status is RunStatus.RUNNING and run.interrupt is None
 
 
+def keeps_model(conversation: Conversation, attempt: Attempt) -> bool:
+    """Whether the person still wants the model that the attempt began with."""
+    return made_by(conversation, attempt) == (conversation.provider, conversation.model)
+
+
 def steer(draft: Draft, run_id: str, message: Steer) -> None:
     run = draft.get_run(run_id)
     draft.move_run(run_id, RunFact.STEERED, steers=(*run.steers, message))
 
 
-def join(draft: Draft, run_id: str) -> None:
-    """The border is reached: what was said joins the transcript, in the order in which it came."""
+def join(draft: Draft, run_id: str, *, answers: tuple[str, ...] = ()) -> None:
+    """The border is reached: what was said joins the transcript, in the order in which it came.
+
+    `answers`: messages that the step before has answered for good.
+    """
     run = draft.get_run(run_id)
     said = sum(1 for item in draft.run_items(run_id) if item.kind is ItemKind.USER_MESSAGE)
     for n, message in enumerate(run.steers, start=said + 1):
         payload = UserMessage(content=message.content, context=message.context)
         draft.add_item(run_id, ids.user_item_id(run_id, n), ItemKind.USER_MESSAGE, payload=payload)
-    draft.move_attempt(run.active_attempt_id or "", AttemptFact.READ_ON, read_through=draft.next_seq - 1)
+    attempt = draft.get_attempt(run.active_attempt_id or "")
+    answered = (*attempt.answers, *answers)
+    draft.move_attempt(attempt.id, AttemptFact.READ_ON, read_through=draft.next_seq - 1, answers=answered)
     draft.move_run(run_id, RunFact.JOINED, steers=())
 
 

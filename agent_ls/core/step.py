@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from agent_ls.core import call as calls
 from agent_ls.core import delegation, ids, plans, questions, shell_ends, todo
-from agent_ls.core.attempt import Attempt, AttemptFact
+from agent_ls.core.attempt import Attempt, AttemptFact, made_by
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
-from agent_ls.core.finalize import finish
+from agent_ls.core.finalize import finish, unanswered_messages
 from agent_ls.core.items import (
     AssistantMessage,
     Call,
@@ -30,8 +30,10 @@ from agent_ls.core.items import (
     Usage,
 )
 from agent_ls.core.messages import Part, ReasoningPart, Reply, Stop, TextPart
+from agent_ls.core.partial import Said, keep_partial
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Option, Request, RequestFact, RequestKind, RequestStatus
+from agent_ls.core.run import RunStatus
 from agent_ls.core.shells import leaves_shell
 from agent_ls.core.steer import join
 
@@ -108,10 +110,8 @@ def _add_said(draft: Draft, attempt: Attempt, index: int, *, part: Part, reply: 
             draft.add_item(attempt.run_id, item_id, ItemKind.ASSISTANT_MESSAGE, payload=said, **where)
         case ReasoningPart():
             # Replayed only to whom made it: the name that was asked for, since servers answer under others.
-            made_by = draft.conversation
-            thought = Reasoning(
-                text=part.text, provider=made_by.provider, model=made_by.model, raw=part.raw, full=part.blob
-            )
+            provider, model = made_by(draft.conversation, attempt)
+            thought = Reasoning(text=part.text, provider=provider, model=model, raw=part.raw, full=part.blob)
             draft.add_item(attempt.run_id, item_id, ItemKind.REASONING, payload=thought, **where)
         case _:
             raise ValueError(f"call {part.name} was not triaged")
@@ -215,7 +215,7 @@ def _go_on_or_end(draft: Draft, attempt: Attempt, reply: Reply, *, triage: Seque
     if reply.stop is Stop.REFUSAL:
         _notice(draft, attempt, code="refusal", message="The model refused to answer this.")
     if draft.get_run(attempt.run_id).steers:
-        join(draft, attempt.run_id)
+        join(draft, attempt.run_id, answers=unanswered_messages(draft, attempt.run_id))
         return
     finish(draft, attempt.run_id, AttemptFact.COMPLETED)
 
@@ -247,39 +247,30 @@ def _repeated_failure(draft: Draft, run_id: str) -> Notice | None:
     )
 
 
-def keep_partial(draft: Draft, attempt: Attempt, said: Sequence[tuple[int, TextPart]]) -> None:
-    """Text that was on the screen when the step ended early stays, marked as interrupted."""
-    for index, part in said:
-        item_id = ids.part_id(attempt.step_id, index)
-        if part.text.strip() and item_id not in draft.state.items:
-            draft.add_item(
-                attempt.run_id,
-                item_id,
-                ItemKind.ASSISTANT_MESSAGE,
-                payload=AssistantMessage(text=part.text, full=part.blob),
-                attempt_id=attempt.id,
-                step_id=attempt.step_id,
-                status=ItemStatus.INTERRUPTED,
-            )
-
-
 def end(
     state: ConversationState,
     run_id: str,
     outcome: AttemptFact,
     *,
-    said: Sequence[tuple[int, TextPart]] = (),
+    said: Said = (),
+    by: Attempt | None = None,
     error: Notice | None = None,
+    notice: Notice | None = None,
     at: str,
 ) -> Decision | None:
-    """Ends the run's active attempt and with it the run. None if it has ended already."""
+    """Ends the run's active attempt and with it the run. None if it has ended already.
+
+    `said` is what the attempt `by` had put on the screen: the active one, or the one whose place it takes.
+    """
     run = state.runs[run_id]
-    if run.ended:
+    if run.ended or run.status is RunStatus.FINALIZING:
         return None
     draft = Draft(state, at)
-    attempt = state.attempt_of(run)
-    if attempt is not None:
+    attempt = by or state.attempt_of(run)
+    if attempt is not None and attempt.run_id == run_id:
         keep_partial(draft, attempt, said)
+    if notice is not None:
+        draft.add_item(run_id, draft.fresh_note_id(run_id, "n"), ItemKind.NOTICE, payload=notice)
     finish(draft, run_id, outcome, error=error)
     return draft.done()
 

@@ -101,6 +101,7 @@ class Providers:
             first_byte_s=http.first_byte_timeout_s,
             local_first_byte_s=self._settings.first_byte_timeout_s(provider) if local else http.first_byte_timeout_s,
             idle_s=http.idle_timeout_s,
+            pings_only_s=http.pings_only_timeout_s,
         )
         served = partial(
             wire,

@@ -7,6 +7,7 @@ import getpass
 import logging
 import os
 import platform
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -244,6 +245,7 @@ def _services(
         unsaved=opened.files.unsaved,
         hooks=workshop.hooks,
         agents=partial(known_agents, AgentFiles(), os.path.expanduser("~")),
+        chance=random.random,
     )
 
 
@@ -254,7 +256,14 @@ def _begin(supervisor: Supervisor, **works: Callable[[], Awaitable[None]] | None
 
 
 def _limits(settings: Settings) -> Limits:
-    return Limits(steps_per_run=settings.limits.steps_per_run, minutes_per_run=int(settings.limits.minutes_per_run))
+    limits = settings.limits
+    return Limits(
+        steps_per_run=limits.steps_per_run,
+        minutes_per_run=int(limits.minutes_per_run),
+        retries_per_run=limits.retries_per_run,
+        usd_per_run=limits.usd_per_run,
+        usd_per_day=limits.usd_per_day,
+    )
 
 
 def _limit(services: Services, settings: Settings) -> None:

@@ -12,7 +12,8 @@ from typing import Any, Final, assert_never
 from pydantic import TypeAdapter
 
 from agent_ls.core import conversation as conversations
-from agent_ls.core import dispatch, interrupt, queue, respond, review
+from agent_ls.core import dispatch, interrupt, queue, respond, review, wait
+from agent_ls.core.ask_again import ask_again
 from agent_ls.core.conversation import Change
 from agent_ls.core.dispatch import Message
 from agent_ls.core.draft import Decision, Draft
@@ -28,8 +29,21 @@ from agent_ls.ports.shared import Handed
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
+    """A run, or with `item_id` one call of it."""
+
     run_id: str
     noted: Interrupt
+    item_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hurry:
+    run_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskAgain:
+    run_id: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +65,14 @@ class Delete:
     """Removes the conversation for good."""
 
 
-Wish = Message | QueueUpdate | Stop | Reply | Settings | Delete | Review
+Wish = Message | QueueUpdate | Stop | Hurry | AskAgain | Reply | Settings | Delete | Review
 
 WISHES: Final[Mapping[str, type[Wish]]] = {
     "send": Message,
     "queue": QueueUpdate,
     "interrupt": Stop,
+    "hurry": Hurry,
+    "retry": AskAgain,
     "respond": Reply,
     "update": Settings,
     "delete": Delete,
@@ -82,7 +98,11 @@ def decide(state: ConversationState, at: str, *, wish: Wish) -> Decision | Refus
         case QueueUpdate():
             return queue.update(state, wish, at)
         case Stop():
-            return interrupt.interrupt(state, wish.run_id, replace(wish.noted, at=at))
+            return _stop(state, at, wish)
+        case Hurry():
+            return wait.hurry(state, wish.run_id, at)
+        case AskAgain():
+            return ask_again(state, wish.run_id, at)
         case Reply():
             return respond.respond(state, wish.request_id, replace(wish.said, at=at))
         case Settings():
@@ -121,6 +141,13 @@ def order_of(handed: Handed) -> Order | None:
 @cache
 def _adapter(name: str) -> TypeAdapter[Any]:
     return TypeAdapter(WISHES[name])
+
+
+def _stop(state: ConversationState, at: str, wish: Stop) -> Decision | Refusal:
+    noted = replace(wish.noted, at=at)
+    if wish.item_id is not None:
+        return interrupt.interrupt_call(state, wish.run_id, wish.item_id, stop=noted)
+    return interrupt.interrupt(state, wish.run_id, noted)
 
 
 def _update(state: ConversationState, at: str, wish: Settings) -> Decision | Refusal:

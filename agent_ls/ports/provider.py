@@ -7,9 +7,9 @@ Failure value, never an exception.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Protocol
 
+from agent_ls.core.failure import Cause, Failure
 from agent_ls.core.messages import (
     AssistantTurn,
     CallPart,
@@ -88,34 +88,6 @@ class CallFrame:
 
 Frame = TextFrame | ReasoningFrame | CallFrame
 Emit = Callable[[Frame], None]
-
-
-class Cause(StrEnum):
-    NETWORK = "network"
-    TIMEOUT = "timeout"
-    CUT = "cut"
-    NONSENSE = "nonsense"
-    UNAUTHORIZED = "unauthorized"
-    NO_CREDIT = "no_credit"
-    RATE_LIMITED = "rate_limited"
-    OVERLOADED = "overloaded"
-    SERVER = "server"
-    NOT_FOUND = "not_found"
-    OVERFLOW = "overflow"
-    INVALID = "invalid"
-    EMPTY = "empty"
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why there is no answer. `message` is a sentence for the person; `detail` the server's own words, shortened."""
-
-    cause: Cause
-    message: str
-    detail: str = ""
-    status: int | None = None
-    retry_after: str | None = None
-    shown: bool = False
 
 
 class Model(Protocol):

@@ -50,6 +50,7 @@ class Batch:
         self._prepared = prepared
         self._hooks = HookCalls(actor, services)
         self._scopes: dict[str, anyio.CancelScope] = {}
+        self._less = anyio.Event()
 
     @property
     def running(self) -> bool:
@@ -72,12 +73,37 @@ class Batch:
         for scope in self._scopes.values():
             scope.cancel()
 
+    def cancel_stopped(self) -> None:
+        """Those that the person wants to end, and the run to go on."""
+        for item_id, scope in self._scopes.items():
+            call = self._actor.state.items[item_id].call
+            if call.stop is not None or call.state is CallState.NOT_RUN:
+                scope.cancel()
+
+    async def ended(self, at_most_s: float) -> bool:
+        """Waits until nothing runs any more; False when the time was over before that."""
+        if not self._scopes:
+            return True
+        async with anyio.create_task_group() as group:
+
+            async def give_up() -> None:
+                await self._services.clock.sleep(at_most_s)
+                group.cancel_scope.cancel()
+
+            group.start_soon(give_up)
+            while self._scopes:
+                self._less = anyio.Event()
+                await self._less.wait()
+            group.cancel_scope.cancel()
+        return not self._scopes
+
     async def _run(self, item_id: str) -> None:
         try:
             with self._scopes[item_id]:
                 await self._guarded(item_id)
         finally:
             del self._scopes[item_id]
+            self._less.set()
             self._actor.after_commit(self._actor)
 
     async def _go_on(self, begun: Begun) -> None:
@@ -258,8 +284,13 @@ class Batch:
     def _interrupted(self, item: Item, told: str = MAY_HAVE_HAD_EFFECTS) -> ToolResult:
         said = self._services.feed.said(self._actor.id, item.id)
         why = "the run was ended by a mistake of agent-ls"
-        if self._actor.state.runs[item.run_id].interrupt is not None:
+        run = self._actor.state.runs[item.run_id]
+        if run.interrupt is not None:
             why = "the person stopped the run"
+        elif self._actor.state.items[item.id].call.stop is not None:
+            why = "the person stopped it"
+        elif run.active_attempt_id != item.attempt_id:
+            why = "the person sent a message that changed what to do"
         elif self._services.drain.begun or self._services.supervisor.stopping:
             why = "the daemon was stopped"
         return ToolResult(status=ResultStatus.INTERRUPTED, output=f"{told.format(why=why)}\n{said}".strip())

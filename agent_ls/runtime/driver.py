@@ -6,17 +6,22 @@ message or a restart simply wakes it again. Does not own how a model is asked (r
 
 import logging
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
+from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
 
-from agent_ls.core import steer, step
+from agent_ls.core import finalize, steer, step, successor, wait
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import Notice
-from agent_ls.core.owed import AskModel, End, Join, Nothing, Owed, RunCalls, owed
+from agent_ls.core.owed import AskModel, Begin, Capture, End, Join, Nothing, Owed, RunCalls, Wait, owed
 from agent_ls.core.projection import ConversationState
+from agent_ls.core.retry import LONGEST_S
+from agent_ls.core.run import RunStatus
+from agent_ls.ports.checkpoints import CaptureStatus
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.batch import Batch
 from agent_ls.runtime.patience import Fenced, patiently, record_patiently
@@ -24,6 +29,13 @@ from agent_ls.runtime.ring import Ring
 from agent_ls.runtime.services import Services
 
 log = logging.getLogger(__name__)
+
+LOCAL_END_S: Final = 10.0
+NOT_OVER: Final = Notice(
+    code="not_over",
+    message=f"A call did not end within {LOCAL_END_S:g} s, so the run was ended without it. What it did is not known.",
+    hint="`agent-ls log` names it.",
+)
 
 
 class Driver:
@@ -45,9 +57,8 @@ class Driver:
 
     def wake(self) -> None:
         """Called after every commit of the conversation. Must not wait."""
-        run = self._actor.state.active
-        if run is not None and run.interrupt is not None:
-            self._ring.stop_asking()
+        self._ring.look(self._actor.state.active)
+        self._batch.cancel_stopped()
         self._woken.set()
         if not self.live and not self.held and not isinstance(self._due(), Nothing):
             self._over = anyio.Event()
@@ -77,9 +88,9 @@ class Driver:
             await self._over.wait()
 
     def _due(self) -> Owed:
-        """What is owed and may begin. The end of a run is one commit, and may always."""
+        """What is owed and may begin. The end of a run may always."""
         due = Nothing() if self._actor.fenced else owed(self._actor.state)
-        return Nothing() if self._services.drain.begun and not isinstance(due, End) else due
+        return Nothing() if self._services.drain.begun and not isinstance(due, End | Capture) else due
 
     async def _drive(self) -> None:
         try:
@@ -115,11 +126,18 @@ class Driver:
                 return True
             case RunCalls() as calls if self._batch.start(group, calls.item_ids):
                 return True
-            case End() as end if not self._batch.running:
+            case Wait() as pause:
+                await self._pause(pause)
+                return True
+            case Begin() as begin:
+                await self._begin(begin)
+                return True
+            case End() as end:
                 await self._end(end)
                 return True
-            case End():
-                self._batch.cancel()
+            case Capture() as capture:
+                await self._capture(capture)
+                return True
             case RunCalls() | Nothing():
                 pass
         if not self._batch.running:
@@ -127,13 +145,69 @@ class Driver:
         await self._woken.wait()
         return True
 
-    async def _end(self, end: End) -> None:
-        said = await self._ring.take_said()
+    async def _pause(self, pause: Wait) -> None:
+        """Until the time has come, the person hurries or stops it, or the daemon is to end: the successor waits on."""
+        run, clock = self._actor.state.runs[pause.run_id], self._services.clock
+        left = min(_seconds(clock.now(), pause.until), LONGEST_S)
+        rung = left <= 0
+        if not rung:
+            if run.retry is not None:
+                self._services.feed.phase(self._actor.id, run.retry.item_id, "retrying")
+            async with anyio.create_task_group() as group:
+
+                async def ring() -> None:
+                    nonlocal rung
+                    await clock.sleep(left)
+                    rung = True
+                    group.cancel_scope.cancel()
+
+                async def leave() -> None:
+                    await self._services.drain.asked.wait()
+                    group.cancel_scope.cancel()
+
+                group.start_soon(ring)
+                group.start_soon(leave)
+                await self._woken.wait()
+                group.cancel_scope.cancel()
+        if rung and not self._services.drain.begun:
+            await record_patiently(self._actor, partial(_over, waited=pause), clock)
+
+    async def _begin(self, begin: Begin) -> None:
+        """The attempt before has really ended by then: nothing of it is asked or runs any more."""
+        await self._calls_over()
+        by, said = await self._ring.take_said()
         await record_patiently(
             self._actor,
-            lambda state, at: step.end(state, end.run_id, end.outcome, said=said, at=at),
+            lambda state, at: successor.begin(state, begin.attempt_id, said=said, by=by, at=at),
             self._services.clock,
         )
+        await self._forget_partials()
+
+    async def _end(self, end: End) -> None:
+        notice = None if await self._calls_over() else NOT_OVER
+        by, said = await self._ring.take_said()
+        await record_patiently(
+            self._actor,
+            lambda state, at: step.end(state, end.run_id, end.outcome, said=said, by=by, notice=notice, at=at),
+            self._services.clock,
+        )
+        await self._forget_partials()
+
+    async def _calls_over(self) -> bool:
+        """Ends what runs. False when something does not let itself be ended; nobody waits for it any longer."""
+        self._batch.cancel()
+        return await self._batch.ended(LOCAL_END_S)
+
+    async def _capture(self, capture: Capture) -> None:
+        captured = await self._services.checkpoints.capture(self._actor.id, capture.run_id)
+        trouble = captured.message if captured.status is CaptureStatus.ERROR else ""
+        await record_patiently(
+            self._actor,
+            lambda state, at: finalize.captured(state, capture.run_id, at, trouble=trouble),
+            self._services.clock,
+        )
+
+    async def _forget_partials(self) -> None:
         if self._services.feed.clear_all(self._actor.id):
             drop = partial(self._services.ledger.drop_partials, self._actor.id)
             await patiently(drop, self._services.clock)
@@ -156,5 +230,19 @@ def _join(state: ConversationState, at: str, *, run_id: str) -> Decision | None:
     return steer.join_now(state, run_id, at)
 
 
+def _over(state: ConversationState, at: str, *, waited: Wait) -> Decision | None:
+    """Unless it was hurried, and another wait has begun since."""
+    run = state.runs[waited.run_id]
+    if run.retry is None or run.retry.until != waited.until or run.interrupt is not None:
+        return None
+    return wait.over(state, waited.run_id, at)
+
+
+def _seconds(now: str, until: str) -> float:
+    return (datetime.fromisoformat(until) - datetime.fromisoformat(now)).total_seconds()
+
+
 def _fail(state: ConversationState, at: str, *, run_id: str, notice: Notice) -> Decision | None:
+    if state.runs[run_id].status is RunStatus.FINALIZING:
+        return finalize.captured(state, run_id, at, trouble=notice.message)
     return step.end(state, run_id, AttemptFact.FAILED, error=notice, at=at)

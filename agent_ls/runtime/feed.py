@@ -135,6 +135,14 @@ class Feed:
         """Output of a tool that runs."""
         self._add(conversation_id, item_id, delta, phase="tool", is_output=True)
 
+    def phase(self, conversation_id: str, item_id: str, phase: str) -> None:
+        """What goes on at an item that has no text in flight."""
+        if conversation_id in self._muted or item_id in self._buffers.get(conversation_id, {}):
+            return
+        self._buffers.setdefault(conversation_id, {})[item_id] = _Buffer(phase, is_output=False)
+        self._dirty[conversation_id, item_id] = None
+        self._wake.set()
+
     def streams(self, conversation_id: str) -> list[Stream]:
         """What a window that attaches now sees of text in flight."""
         found = []

@@ -4,23 +4,23 @@ Owns the request to the model while it is in flight. Does not own the loop aroun
 (batch.py) nor any wire.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import Final, TypeVar
 
 import anyio
 
-from agent_ls.core import context, ids, step
-from agent_ls.core.attempt import Attempt, AttemptFact
+from agent_ls.core import context, ids, retry, step, wait
+from agent_ls.core.attempt import Attempt, AttemptFact, made_by
 from agent_ls.core.draft import Decision
-from agent_ls.core.errors import HINTS, Code
 from agent_ls.core.items import CallState, Notice
 from agent_ls.core.messages import ModelMessage, Reply, TextPart
+from agent_ls.core.partial import Said
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.prompt import system_prompt
+from agent_ls.core.run import Run
 from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, ModelRequest, TextFrame
 from agent_ls.ports.tools import Prepared
 from agent_ls.runtime import equipment
@@ -30,22 +30,11 @@ from agent_ls.runtime.early import EarlyReads
 from agent_ls.runtime.patience import patiently, record_patiently
 from agent_ls.runtime.payloads import Inflater, Keep, shrink_reply, shrink_text
 from agent_ls.runtime.services import Services
+from agent_ls.runtime.spent import Spent
+from agent_ls.runtime.told import again, notice_of
 from agent_ls.runtime.triage import Triager
 
-CODES: Final[Mapping[Cause, Code]] = {
-    Cause.UNAUTHORIZED: Code.UNAUTHORIZED,
-    Cause.NO_CREDIT: Code.UNAUTHORIZED,
-    Cause.RATE_LIMITED: Code.RATE_LIMITED,
-    Cause.OVERLOADED: Code.RATE_LIMITED,
-    Cause.NOT_FOUND: Code.PROVIDER_UNAVAILABLE,
-    Cause.OVERFLOW: Code.CONTEXT_OVERFLOW,
-}
-
-# Where the sentence says already what the hint would: (what it says, what remains to be said).
-_SAID: Final[Mapping[Code, tuple[str, str]]] = {
-    Code.UNAUTHORIZED: ("`agent-ls doctor`", "Correct it, run `agent-ls restart`, and send the message again."),
-    Code.PROVIDER_ERROR: ("Send the message again", "`agent-ls log` has the details."),
-}
+EMPTY: Final = "The model gave an empty answer. Send the message again, or use another model."
 
 T = TypeVar("T")
 
@@ -56,8 +45,11 @@ class Ring:
         self._services = services
         self._triager = Triager(actor, services)
         self._asking: anyio.CancelScope | None = None
+        self._asked: Attempt | None = None
+        self._seen = False
         self._said: dict[int, list[str]] = {}
         self._history = History()
+        self._spent = Spent(services)
         self._inflater = Inflater(services.ledger.get_blob)
         self._early = EarlyReads(actor, services, self._triager.prepared)
         self._starts = EarlyStart(actor, services, self._triager.prepared)
@@ -67,16 +59,18 @@ class Ring:
         """Calls of the newest reply as they were prepared for triage, by item id."""
         return self._triager.prepared
 
-    def stop_asking(self) -> None:
-        """Cancels the request in flight, if there is one."""
-        if self._asking is not None:
+    def look(self, run: Run | None) -> None:
+        """Cancels the request in flight if its answer is not wanted any more."""
+        if self._asking is None or self._asked is None:
+            return
+        if run is None or run.interrupt is not None or run.active_attempt_id != self._asked.id:
             self._asking.cancel()
 
-    async def take_said(self) -> list[tuple[int, TextPart]]:
-        """Text of a step that ended before its reply did, by part."""
+    async def take_said(self) -> tuple[Attempt | None, Said]:
+        """Text of a step that ended before its reply did, by part, and the attempt that was to give it."""
         said = await self._spoken()
         self._said = {}
-        return said
+        return self._asked, said
 
     async def _spoken(self) -> list[tuple[int, TextPart]]:
         texts = [(part, "".join(chunks)) for part, chunks in sorted(self._said.items())]
@@ -87,32 +81,29 @@ class Ring:
         return await patiently(partial(shrink, self._services.ledger.put_blob), self._services.clock)
 
     async def ask(self, run_id: str, attempt_id: str) -> Begun | None:
-        """Asks the model once. The reply, the failure or the interruption is committed, unless a stop was noted.
+        """Asks the model once. The reply, the failure or the wait after it is committed, unless a stop was noted.
 
         The result is a call that has begun with that commit, and that is now the batch's to run.
         """
-        attempt = self._actor.state.attempts[attempt_id]
-        if (over := self._over_limit(attempt)) is not None:
-            await self._fail(run_id, over)
+        state = self._actor.state
+        attempt = state.attempts[attempt_id]
+        refused = await self._spent.over_limit(state, attempt) or await self._triager.hooks.begin_session(attempt)
+        if refused is not None:
+            await self._fail(attempt, refused)
             return None
-        if (refused := await self._triager.hooks.begin_session(attempt)) is not None:
-            await self._fail(run_id, refused)
-            return None
-        model = self._services.models(self._actor.state.conversation.provider)
+        model = self._services.models(made_by(state.conversation, attempt)[0])
         if isinstance(model, Failure):
-            await self._fail(run_id, notice_of(model))
+            await self._fail(attempt, notice_of(model))
             return None
         reply = await self._call(model, attempt)
-        if reply is None:
-            return None
         if isinstance(reply, Failure):
-            await self._fail(run_id, notice_of(reply))
+            await self._failed(attempt, reply)
             return None
-        return await self._take(attempt, reply)
+        return None if reply is None else await self._take(attempt, reply)
 
     async def _call(self, model: Model, attempt: Attempt) -> Reply | Failure | None:
         """None when the request was cancelled because a stop was noted."""
-        self._said = {}
+        self._said, self._seen, self._asked = {}, False, attempt
         request = await self._request(attempt)
         with anyio.CancelScope() as scope:
             self._asking = scope
@@ -123,6 +114,7 @@ class Ring:
         return None
 
     def _show(self, step_id: str, frame: Frame) -> None:
+        self._seen = True
         item_id = ids.part_id(step_id, frame.part)
         if isinstance(frame, CallFrame):
             return
@@ -134,10 +126,7 @@ class Ring:
 
     async def _take(self, attempt: Attempt, reply: Reply) -> Begun | None:
         if not reply.parts:
-            empty = Failure(
-                Cause.EMPTY, "The model gave an empty answer. Send the message again, or use another model."
-            )
-            await self._fail(attempt.run_id, notice_of(empty))
+            await self._failed(attempt, Failure(Cause.EMPTY, EMPTY))
             return None
         judged_in = self._actor.state.conversation
         triage = await self._early.run(attempt, await self._triager.judge(attempt, reply))
@@ -168,13 +157,31 @@ class Ring:
         item = self._actor.state.items.get(begun.item_id)
         return item is not None and item.call.state is CallState.STARTED
 
-    async def _fail(self, run_id: str, error: Notice) -> None:
+    async def _failed(self, attempt: Attempt, failure: Failure) -> None:
+        """Notes the wait before it is asked again, where that is worth it; else the run ends with the reason."""
+        retries = self._actor.state.runs[attempt.run_id].retries
+        decided = retry.plan(
+            failure,
+            retries=retries,
+            most=self._services.limits.retries_per_run,
+            jitter=self._services.chance(),
+            now=self._services.clock.now(),
+        )
+        if isinstance(decided, retry.Never):
+            await self._fail(attempt, notice_of(failure, tried=retries, back_s=decided.back_s))
+            return
+        said = await self._spoken()
+        trouble = wait.Trouble(plan=decided, message=again(failure, decided), shown=self._seen)
+        await self._record(lambda state, at: wait.note(state, attempt, trouble, said=said, at=at))
+
+    async def _fail(self, attempt: Attempt, error: Notice) -> None:
         said = await self._spoken()
 
         def decide(state: ConversationState, at: str) -> Decision | None:
-            if state.runs[run_id].interrupt is not None:
+            run = state.runs[attempt.run_id]
+            if run.interrupt is not None or run.active_attempt_id != attempt.id:
                 return None
-            return step.end(state, run_id, AttemptFact.FAILED, said=said, error=error, at=at)
+            return step.end(state, run.id, AttemptFact.FAILED, said=said, by=attempt, error=error, at=at)
 
         await self._record(decide)
 
@@ -188,31 +195,23 @@ class Ring:
 
     async def _request(self, attempt: Attempt) -> ModelRequest:
         state = self._actor.state
-        conversation = state.conversation
+        provider, model = made_by(state.conversation, attempt)
         date = self._services.clock.now()[:10]
-        inflate = partial(self._inflater.inflate, self._history.messages(state))
+        told = context.asked(self._history.messages(state, provider, model))
+        inflate = partial(self._inflater.inflate, told)
         return ModelRequest(
-            model=conversation.model,
+            model=model,
             system=system_prompt(
                 root=state.root,
                 platform=self._services.platform,
                 date=date,
-                more=[*equipment.instructions(conversation), *self._triager.hooks.said],
+                more=[*equipment.instructions(state.conversation), *self._triager.hooks.said],
             ),
             messages=await patiently(inflate, self._services.clock),
-            tools=await equipment.specs(conversation, self._services),
+            tools=await equipment.specs(state.conversation, self._services),
             step_id=attempt.step_id,
-            cache_key=conversation.id,
+            cache_key=state.conversation.id,
         )
-
-    def _over_limit(self, attempt: Attempt) -> Notice | None:
-        limits = self._services.limits
-        if attempt.steps >= limits.steps_per_run:
-            return _limit(f"This run took {attempt.steps} steps, which is the limit (`limits.steps_per_run`).")
-        started = self._actor.state.runs[attempt.run_id].started_at
-        if started is not None and _minutes(started, self._services.clock.now()) >= limits.minutes_per_run:
-            return _limit(f"This run took {limits.minutes_per_run} minutes, the limit (`limits.minutes_per_run`).")
-        return None
 
 
 class History:
@@ -222,8 +221,7 @@ class History:
         self._key: tuple[str, str] | None = None
         self._ended: dict[str, tuple[int, tuple[ModelMessage, ...]]] = {}
 
-    def messages(self, state: ConversationState) -> tuple[ModelMessage, ...]:
-        provider, model = state.conversation.provider, state.conversation.model
+    def messages(self, state: ConversationState, provider: str, model: str) -> tuple[ModelMessage, ...]:
         if self._key != (provider, model):
             self._key, self._ended = (provider, model), {}
         built: list[Sequence[ModelMessage]] = []
@@ -236,18 +234,3 @@ class History:
                     self._ended[run_id] = (len(items), known)
             built.append(known)
         return context.join(built)
-
-
-def notice_of(failure: Failure) -> Notice:
-    code = CODES.get(failure.cause, Code.PROVIDER_ERROR)
-    message = f"{failure.message} ({failure.detail})" if failure.detail else failure.message
-    said, otherwise = _SAID.get(code, ("", ""))
-    return Notice(code=str(code), message=message, hint=otherwise if said and said in message else HINTS[code])
-
-
-def _limit(message: str) -> Notice:
-    return Notice(code="limit_reached", message=message, hint="Send `go on` to let it work further.")
-
-
-def _minutes(start: str, end: str) -> float:
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() / 60

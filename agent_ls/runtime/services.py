@@ -14,6 +14,7 @@ from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.masking import Masking
 from agent_ls.core.rules import Rule
 from agent_ls.core.run import Interrupt
+from agent_ls.ports.checkpoints import Checkpoints, NoCheckpoints
 from agent_ls.ports.hooks import Hooks, NoHooks
 from agent_ls.ports.host import Clock
 from agent_ls.ports.ledger import Ledger
@@ -61,8 +62,13 @@ async def _no_agents(conversation: Conversation) -> Mapping[str, Agent]:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
+    """`retries_per_run`: how often at most a model is asked again, None: as the policy has it. Money None: no limit."""
+
     steps_per_run: int = 200
     minutes_per_run: int = 120
+    retries_per_run: int | None = None
+    usd_per_run: float | None = None
+    usd_per_day: float | None = None
 
 
 @dataclass(kw_only=True)
@@ -74,7 +80,7 @@ class Services:
     holds and has not saved: the shell does not see them. `agents` are those that a subagent of a conversation can be,
     by name; `sessions` conversations that have begun to work here, as they were then. `limits` and `may_auto` change
     when the configuration is read again, nothing else does. `host` names this machine where several share a ledger.
-    `masking` knows the secrets that no result may hold.
+    `masking` knows the secrets that no result may hold. `chance` yields numbers between 0 and 1.
     """
 
     ledger: Ledger
@@ -102,3 +108,5 @@ class Services:
     sessions: dict[str, Conversation] = field(default_factory=dict)
     subagents: Subagents = field(default_factory=NoSubagents)
     masking: Callable[[], Masking] = Masking
+    checkpoints: Checkpoints = field(default_factory=NoCheckpoints)
+    chance: Callable[[], float] = lambda: 0.5

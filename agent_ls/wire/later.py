@@ -30,10 +30,6 @@ class CompactConversation(Command):
     instructions: Prose | None = None
 
 
-class CommandOnRun(Command):
-    run_id: Id
-
-
 class ListCheckpoints(OfConversation):
     run_id: Id | None = None
 

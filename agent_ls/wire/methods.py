@@ -171,26 +171,34 @@ _CONVERSATIONS: Final = (
 _RUNS: Final = (
     _request(
         "message/send",
-        "A message of the person: starts a run, or waits in the queue.",
+        "A message of the person: starts a run, joins the one that goes on, or waits in the queue.",
         params=models.SendMessage,
         result=results.Sent,
     ),
     _request(
         "queue/update",
-        "Edits, removes or moves a queued run; holds, releases.",
+        "Edits, removes, moves or promotes a queued run; holds, releases.",
         params=models.UpdateQueue,
         result=results.QueueUpdated,
     ),
     _request(
         "run/interrupt",
-        "Noted at once; the end of the run comes as events.",
+        "Noted at once; the end of the run, or of the one call, comes as events.",
         params=models.InterruptRun,
         result=results.Noted,
     ),
-    _later(
-        "run/hurry", "Tries again now instead of after the wait.", params=later.CommandOnRun, result=results.Sequenced
+    _request(
+        "run/hurry",
+        "Tries again now instead of after the wait.",
+        params=models.CommandOnRun,
+        result=results.Hurried,
     ),
-    _later("run/retry", "Asks the same input again.", params=later.CommandOnRun, result=results.Sent),
+    _request(
+        "run/retry",
+        "Asks the same input again, after a run that failed or was stopped.",
+        params=models.CommandOnRun,
+        result=results.Sent,
+    ),
 )
 
 _REQUESTS: Final = (

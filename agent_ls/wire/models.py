@@ -228,8 +228,11 @@ class UpdateQueue(Command):
         return self
 
 
-class InterruptRun(Command):
+class CommandOnRun(Command):
     run_id: Id
+
+
+class InterruptRun(CommandOnRun):
     item_id: Id | None = None
     hold_queue: bool = True
 

@@ -132,10 +132,17 @@ class Sequenced(TypedDict):
     seq: int
 
 
+class Hurried(Sequenced):
+    runId: str
+
+
 class Sent(TypedDict):
+    """`notice`: something to tell the person, as that many messages wait."""
+
     runId: str
     disposition: Disposition
     seq: int
+    notice: NotRequired[str]
 
 
 class RequestList(TypedDict):

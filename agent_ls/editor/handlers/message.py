@@ -14,7 +14,7 @@ from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.fingerprint import order
 from agent_ls.editor.handlers.prompt_hook import before_message, show_trouble
 from agent_ls.editor.handlers.subagent import stop_subagent
-from agent_ls.editor.orders import Stop
+from agent_ls.editor.orders import AskAgain, Hurry, Stop, Wish
 from agent_ls.editor.window import Window
 from agent_ls.runtime.payloads import shrink_blocks, shrink_context
 from agent_ls.wire import models
@@ -38,6 +38,8 @@ async def send(desk: Desk, window: Window, params: models.SendMessage) -> Answer
         dispatch=Dispatch(params.dispatch),
         target_run_id=params.target_run_id,
         plan_id=params.plan_id,
+        by=desk.person,
+        from_=window.client,
     )
     answer = await desk.commands.run(order(params, conversation.id, message))
     if not isinstance(answer, Refusal):
@@ -56,14 +58,23 @@ async def stop(desk: Desk, window: Window, params: models.InterruptRun) -> Answe
     """Ack means noted; the end of the run comes as events."""
     if params.item_id is not None and (stopped := await stop_subagent(desk, window, params)):
         return stopped
-    if params.item_id is not None:
-        return Refusal(
-            Code.UNSUPPORTED, "Stopping a single call is not built yet.", "Leave out `itemId` to stop the run."
-        )
     noted = Interrupt(by=desk.person, from_=window.client, at="", hold_queue=params.hold_queue)
-    wish = Stop(run_id=params.run_id, noted=noted)
-    answer = await desk.commands.run(order(params, params.run_id.partition(".")[0], wish))
-    if isinstance(answer, Refusal) and answer.code is Code.NOT_FOUND:
+    return await _of_run(desk, params, Stop(run_id=params.run_id, noted=noted, item_id=params.item_id))
+
+
+async def hurry(desk: Desk, window: Window, params: models.CommandOnRun) -> Answer:
+    return await _of_run(desk, params, Hurry(run_id=params.run_id))
+
+
+async def ask_again(desk: Desk, window: Window, params: models.CommandOnRun) -> Answer:
+    return await _of_run(desk, params, AskAgain(run_id=params.run_id))
+
+
+async def _of_run(desk: Desk, params: models.CommandOnRun, wish: Wish) -> Answer:
+    conversation_id = params.run_id.partition(".")[0]
+    answer = await desk.commands.run(order(params, conversation_id, wish))
+    unknown = isinstance(answer, Refusal) and answer.code is Code.NOT_FOUND
+    if unknown and await desk.services.ledger.find(params.run_id) is None:
         return Refusal(Code.NOT_FOUND, f"There is no run `{params.run_id}`.")
     return answer
 
@@ -72,4 +83,6 @@ HANDLERS: Final[Mapping[str, Any]] = {
     "agent/message/send": send,
     "agent/queue/update": update_queue,
     "agent/run/interrupt": stop,
+    "agent/run/hurry": hurry,
+    "agent/run/retry": ask_again,
 }

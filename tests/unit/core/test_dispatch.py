@@ -36,10 +36,16 @@ def test_the_first_message_starts_a_run_and_names_the_conversation() -> None:
     ]
 
 
-def test_a_message_while_a_run_goes_on_is_queued_and_keeps_the_title() -> None:
+def test_a_message_while_a_run_goes_on_steers_it() -> None:
+    world = World()
+    run = world.say("first")
+    assert sent(world, text="second") == {"runId": run, "disposition": "steered"}
+
+
+def test_one_that_is_to_queue_is_queued_and_keeps_the_title() -> None:
     world = World()
     world.say("first")
-    assert sent(world, text="second") == {"runId": "c1.r2", "disposition": "queued"}
+    assert sent(world, text="second", dispatch=Dispatch.QUEUE) == {"runId": "c1.r2", "disposition": "queued"}
     assert [run.id for run in world.state.queue()] == ["c1.r2"]
     assert world.state.runs["c1.r2"].content == (Block(type="text", text="second"),)
     assert world.state.conversation.title == "first"
@@ -57,15 +63,6 @@ def test_asked_to_queue_behind_a_held_queue_it_waits_and_start_passes_it() -> No
     assert sent(world, dispatch=Dispatch.QUEUE)["disposition"] == "queued"
     assert sent(world, dispatch=Dispatch.START) == {"runId": "c1.r2", "disposition": "started"}
     assert world.state.conversation.queue_held
-
-
-def test_what_is_not_built_yet_is_refused_with_what_to_do() -> None:
-    world = World()
-    run = world.say()
-    refused = send(world.state, message(dispatch=Dispatch.RESTART, target_run_id=run), "t")
-    assert code(refused) is Code.UNSUPPORTED
-    assert isinstance(refused, Refusal)
-    assert "Steer" in refused.hint
 
 
 def test_start_is_refused_while_a_run_goes_on() -> None:
@@ -101,6 +98,17 @@ def test_a_full_queue_takes_no_more_and_says_so(monkeypatch: pytest.MonkeyPatch)
     world = World()
     for _ in range(3):
         world.say()
-    refused = send(world.state, message(), "t")
+    refused = send(world.state, message(dispatch=Dispatch.QUEUE), "t")
     assert code(refused) is Code.QUEUE_FULL
     assert len(world.state.runs) == 3
+    for _ in range(2):
+        sent(world)
+    assert code(send(world.state, message(), "t")) is Code.QUEUE_FULL
+
+
+def test_in_a_long_queue_the_sender_is_told_how_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "QUEUE_TOLD", 1)
+    world = World()
+    world.say()
+    assert "notice" not in sent(world, dispatch=Dispatch.QUEUE)
+    assert sent(world, dispatch=Dispatch.QUEUE)["notice"] == "2 messages wait in this conversation."

@@ -5,8 +5,9 @@ import pytest
 from agent_ls.core.attempt import AttemptFact, AttemptStatus
 from agent_ls.core.base import IllegalTransition
 from agent_ls.core.draft import Draft
-from agent_ls.core.finalize import finish
+from agent_ls.core.finalize import captured, finish
 from agent_ls.core.items import CallState, ResultStatus
+from agent_ls.core.owed import Capture, owed
 from agent_ls.core.queue import QueueOp, QueueUpdate, update
 from agent_ls.core.request import RequestStatus
 from agent_ls.core.run import RunStatus
@@ -27,8 +28,15 @@ def test_requests_and_calls_are_closed_first_then_the_attempt_then_the_run() -> 
     world.commit(move_item(world.state, running.id, "started", at="t"))  # type: ignore[arg-type]
     assert end(world, run, AttemptFact.FAILED) == [
         *("request cancelled", "item not_run", "item not_run", "item finished"),
-        *("attempt failed", "run finalizing", "run failed"),
+        *("attempt failed", "run finalizing"),
     ]
+    # A call that may have changed files has run: they are kept before the run says that it is over.
+    assert owed(world.state) == Capture(run)
+    assert world.unsettled == {run}
+    ended = world.commit(captured(world.state, run, "t9"))
+    assert [f"{fact.kind} {fact.name}" for fact in ended.facts] == ["run failed"]
+    assert world.unsettled == set()
+    assert captured(world.state, run, "t9") is None
     results = [world.state.items[item.id].call.result for item in (asked, allowed, running)]
     assert [result.status for result in results if result] == [
         ResultStatus.NOT_RUN,

@@ -5,41 +5,33 @@ sent is accepted by every server. However a history went, it comes to rest.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import invariant, precondition, rule
 
-from agent_ls.core import recovery, step
-from agent_ls.core.attempt import Attempt, AttemptFact
+from agent_ls.core import finalize, recovery, retry, step, successor, wait
+from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.call import SETTLED, CallFact
-from agent_ls.core.context import join, messages
-from agent_ls.core.dispatch import Dispatch, send
-from agent_ls.core.draft import Decision
-from agent_ls.core.errors import Code, Refusal
-from agent_ls.core.interrupt import interrupt
+from agent_ls.core.context import asked, join, messages
+from agent_ls.core.failure import Cause, Failure
 from agent_ls.core.invariants import check_history, violations
 from agent_ls.core.items import Item, ItemKind, ItemStatus, Notice, ResultStatus, ToolResult
 from agent_ls.core.locks import conflicts
-from agent_ls.core.messages import CallPart, Part, ReasoningPart, Reply, Stop, TextPart
-from agent_ls.core.owed import AskModel, End, Join, Nothing, RunCalls, owed
+from agent_ls.core.messages import CallPart, Part, ReasoningPart, Reply, ResultsTurn, Stop, TextPart, UserTurn
+from agent_ls.core.owed import AskModel, Begin, Capture, End, Join, Nothing, RunCalls, Wait, owed
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.queue import QueueOp, QueueUpdate
-from agent_ls.core.queue import update as update_queue
 from agent_ls.core.request import Decision as Answered
-from agent_ls.core.request import Request
-from agent_ls.core.respond import respond
 from agent_ls.core.steer import join_now
 from agent_ls.core.step import TriageVerdict
-from tests.unit.core.world import ALLOW, ASK, DENY, INVALID, World, answer, call, illegal, is_call, message, stop
+from tests.unit.core.person import RARELY, TEXTS, Person
+from tests.unit.core.world import ALLOW, ASK, DENY, INVALID, call, illegal, is_call
 
-TEXTS = st.sampled_from(["", "  ", "yes", "no"])
 KEYS = st.lists(st.sampled_from(["file:///w", "file:///w/a", "file:///w/b"]), max_size=2, unique=True)
 EFFECTS = st.sampled_from(["read", "edit", "shell"])
 RESULTS = st.sampled_from([ResultStatus.OK, ResultStatus.ERROR, ResultStatus.TIMEOUT])
-RARELY = st.sampled_from([False, False, False, False, True])
 LOST = st.sampled_from([ResultStatus.OK, ResultStatus.UNKNOWN, None])
+NETWORK = Failure(Cause.NETWORK, "The connection broke.")
 QUESTION = {"id": "which", "text": "Which?", "options": [{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]}
 STEPS = st.lists(st.builds(lambda status: {"text": "x", "status": status}, st.sampled_from(["active", "done"])))
 
@@ -65,93 +57,7 @@ WISHES = st.builds(
 )
 
 
-class Histories(RuleBasedStateMachine):
-    """`asking`: the request to a model in flight. `running`: calls that a task works on, in the order they began."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.world = World()
-        self.asking: Attempt | None = None
-        self.running: list[str] = []
-        self.accepted = 0
-        self.promoted: set[str | None] = set()
-
-    @property
-    def state(self) -> ConversationState:
-        return self.world.state
-
-    # What a person does.
-
-    @rule(text=TEXTS, dispatch=st.sampled_from(Dispatch), data=st.data())
-    def say(self, text: str, dispatch: Dispatch, data: st.DataObject) -> None:
-        target = data.draw(st.sampled_from([None, *self.state.runs]))
-        before = len(self.state.runs)
-        said = message(text, dispatch=dispatch, target_run_id=target)
-        decided = send(self.state, said, self.world.now())
-        self.decide(decided)
-        taken = isinstance(decided, Decision)
-        self.accepted += taken
-        steered = isinstance(decided, Decision) and decided.result["disposition"] == "steered"
-        assert len(self.state.runs) == before + (taken and not steered)
-
-    @precondition(lambda self: self.state.runs)
-    @rule(op=st.sampled_from(QueueOp), text=TEXTS, data=st.data())
-    def queue(self, op: QueueOp, text: str, data: st.DataObject) -> None:
-        run_id, before = (data.draw(st.sampled_from([None, *self.state.runs])) for _ in range(2))
-        change = QueueUpdate(op=op, run_id=run_id, content=message(text).content, before=before)
-        decided = update_queue(self.state, change, self.world.now())
-        if op is QueueOp.PROMOTE and isinstance(decided, Decision) and decided.result["runId"] != run_id:
-            self.promoted.add(run_id)
-        self.decide(decided)
-
-    @precondition(lambda self: self.state.runs)
-    @rule(data=st.data(), hold=st.booleans(), rarely=RARELY)
-    def interrupt(self, data: st.DataObject, *, hold: bool, rarely: bool) -> None:
-        """What goes on is seldom stopped, so that histories get long."""
-        run_id = data.draw(st.sampled_from(list(self.state.runs)))
-        if self.state.active is not None and self.state.active.id == run_id and not rarely:
-            return
-        was = self.state.runs[run_id]
-        done = self.decide(interrupt(self.state, run_id, stop(hold_queue=hold)))
-        assert isinstance(done, Decision)
-        if was.ended or was.interrupt is not None:
-            assert done.facts == ()
-
-    @precondition(lambda self: self.state.pending)
-    @rule(data=st.data())
-    def decide_one(self, data: st.DataObject) -> None:
-        request = data.draw(st.sampled_from(list(self.state.pending.values())))
-        if request.questions:
-            option = data.draw(st.sampled_from(request.options))
-            self.answer(request, option.decision, digest=request.digest, option_id=option.id)
-        else:
-            decision = data.draw(st.sampled_from([Answered.ALLOW, Answered.ALLOW, Answered.DENY]))
-            self.answer(request, decision, digest=request.digest)
-
-    @precondition(lambda self: self.state.requests)
-    @rule(data=st.data(), decision=st.sampled_from(Answered), right=st.booleans(), rarely=RARELY)
-    def respond(self, data: st.DataObject, decision: Answered, *, right: bool, rarely: bool) -> None:
-        request = self.state.requests[data.draw(st.sampled_from(list(self.state.requests)))]
-        if decision is Answered.CANCEL and request.pending and not rarely:
-            return
-        option = data.draw(st.sampled_from([None, *(option.id for option in request.options)]))
-        digest = request.digest if right else "something else"
-        self.answer(request, decision, digest=digest, option_id=option)
-
-    def answer(self, request: Request, decision: Answered, **fields: Any) -> None:
-        given = answer(decision, at=self.world.now(), **fields)
-        done = self.decide(respond(self.state, request.id, given))
-        if not request.pending and isinstance(done, Refusal):
-            assert done.code in (Code.ALREADY_DECIDED, Code.NOT_RESUMABLE)
-        elif not request.pending:
-            assert done.facts == ()
-            assert decision in (request.decision, Answered.CANCEL)
-            assert fields.get("option_id") == request.option_id or decision is not Answered.ANSWER
-        elif fields["digest"] != request.digest:
-            assert isinstance(done, Refusal)
-        elif isinstance(done, Decision):
-            assert not self.state.requests[request.id].pending
-
+class Histories(Person):
     # What the driver, the ring and the batch do.
 
     @precondition(lambda self: self.state.active)
@@ -177,6 +83,14 @@ class Histories(RuleBasedStateMachine):
             case Join() as border if self.asking is None:
                 assert not self.running
                 self.decide(join_now(self.state, border.run_id, self.world.now()))
+            case Wait() as pause:
+                self.decide(wait.over(self.state, pause.run_id, self.world.now()))
+            case Begin() as begin if not self.running:
+                by, self.asking = self.asking, None
+                said = [] if by is None else [(0, TextPart("so far"))]
+                self.decide(successor.begin(self.state, begin.attempt_id, said=said, by=by, at=self.world.now()))
+            case Capture() as capture:
+                self.decide(finalize.captured(self.state, capture.run_id, self.world.now(), trouble=self.trouble))
             case End() as end if self.asking is None and not self.running:
                 said = [(0, TextPart("so far"))]
                 self.decide(step.end(self.state, end.run_id, end.outcome, said=said, at=self.world.now()))
@@ -235,7 +149,7 @@ class Histories(RuleBasedStateMachine):
             return
         asked, self.asking = self.asking, None
         assert asked is not None
-        if self.state.runs[asked.run_id].interrupt is None:
+        if self.state.runs[asked.run_id].interrupt is None and self.state.attempts[asked.id].live:
             error = Notice(code="rate_limited", message="later")
             self.decide(
                 step.end(
@@ -248,6 +162,17 @@ class Histories(RuleBasedStateMachine):
                 )
             )
 
+    @precondition(lambda self: self.asking)
+    @rule(text=TEXTS, shown=st.booleans(), rarely=RARELY)
+    def model_is_asked_again(self, text: str, *, shown: bool, rarely: bool) -> None:
+        asked, self.asking = self.asking, None
+        assert asked is not None
+        plan = retry.plan(NETWORK, retries=0 if rarely else 1, most=None, jitter=0.5, now=self.world.now())
+        assert isinstance(plan, retry.Plan)
+        trouble = wait.Trouble(plan=plan, message="It broke.", shown=shown)
+        said = [(0, TextPart(text))] if shown else []
+        self.decide(wait.note(self.state, asked, trouble, said=said, at=self.world.now()))
+
     @precondition(lambda self: self.running)
     @rule(data=st.data(), status=RESULTS, output=TEXTS)
     def call_ends(self, data: st.DataObject, status: ResultStatus, output: str) -> None:
@@ -257,15 +182,16 @@ class Histories(RuleBasedStateMachine):
         learned["steps"] = data.draw(STEPS)
         self.finish(item, ToolResult(status=status, output=output, data=learned))
 
-    def finish(self, item: Item, result: ToolResult) -> None:
-        self.decide(step.finish_call(self.state, item.id, result, at=self.world.now()))
-
     @precondition(lambda self: self.running)
     @rule()
     def all_calls_end(self) -> None:
         for item_id in self.running:
             self.finish(self.state.items[item_id], ToolResult(status=ResultStatus.OK))
         self.running.clear()
+
+    @rule(trouble=st.sampled_from(["", "The disk is full."]))
+    def files_can_be_kept(self, trouble: str) -> None:
+        self.trouble = trouble
 
     @precondition(lambda self: self.state.active and self.state.active.interrupt)
     @rule()
@@ -323,6 +249,8 @@ class Histories(RuleBasedStateMachine):
     def what_a_model_is_sent_is_legal(self) -> None:
         sent = [messages(self.state.items_of(run), provider="p", model="m") for run in self.state.run_items]
         assert illegal(join(sent)) == []
+        if isinstance(owed(self.state), AskModel):
+            assert isinstance(asked(join(sent))[-1], UserTurn | ResultsTurn)
 
     @invariant()
     def nobody_can_be_left_waiting(self) -> None:
@@ -356,10 +284,6 @@ class Histories(RuleBasedStateMachine):
         self.the_invariants_hold()
         self.the_history_is_legal()
         self.what_a_model_is_sent_is_legal()
-
-    def decide(self, decided: Decision | Refusal | None) -> Any:
-        """Commits a decision; a refusal or "nothing to do" changes nothing."""
-        return self.world.commit(decided) if isinstance(decided, Decision) else decided
 
 
 TestHistories = Histories.TestCase

@@ -2,6 +2,7 @@
 
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.finalize import captured
 from agent_ls.core.interrupt import interrupt
 from agent_ls.core.items import CallState, Interruption, ItemKind, ItemStatus, ResultStatus, ToolResult
 from agent_ls.core.messages import TextPart
@@ -46,6 +47,7 @@ def test_what_still_ran_is_closed_with_a_result_that_claims_nothing() -> None:
     closed = world.state.items[running.id]
     assert closed.call.result is not None
     assert (closed.call.result.status, closed.status) == (ResultStatus.UNKNOWN, ItemStatus.FAILED)
+    world.commit(captured(world.state, run, "t"))
     assert world.state.runs[run].status is RunStatus.INTERRUPTED
 
 

@@ -56,7 +56,7 @@ def test_a_run_that_nobody_works_on_is_found_unless_a_driver_lives() -> None:
 def test_an_effect_that_outlives_its_run_is_found() -> None:
     world = ended()
     world.unsettled.add(ATTEMPT)
-    assert found(world) == [f"1: the effect of {ATTEMPT} outlives {RUN}"]
+    assert found(world) == [f"1: the effect of {ATTEMPT} outlives it"]
 
 
 def test_a_queue_that_nobody_holds_and_nothing_moves_is_found() -> None:

@@ -58,8 +58,8 @@ class World:
         self.unsettled -= set(decided.settled)
         return decided
 
-    def say(self, text: str = "do it", dispatch: Dispatch = Dispatch.AUTO) -> str:
-        """Sends a message; the id of its run."""
+    def say(self, text: str = "do it", dispatch: Dispatch = Dispatch.QUEUE) -> str:
+        """Sends a message, that starts or waits; the id of its run."""
         done = self.commit(send(self.state, message(text, dispatch=dispatch), self.now()))
         return str(done.result["runId"])
 

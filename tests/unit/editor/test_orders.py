@@ -12,7 +12,7 @@ from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.request import Answer, Decision
 from agent_ls.core.review import Mark, Review
 from agent_ls.core.run import Interrupt
-from agent_ls.editor.orders import WISHES, Delete, Order, Reply, Settings, Stop, Wish, handed, order_of
+from agent_ls.editor.orders import WISHES, AskAgain, Delete, Hurry, Order, Reply, Settings, Stop, Wish, handed, order_of
 from agent_ls.ports.shared import Handed
 
 SPAN = {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 4}}
@@ -30,6 +30,9 @@ EXAMPLES: list[Wish] = [
     ),
     QueueUpdate(op=QueueOp.EDIT, run_id="c1.r2", content=(Block(type="text", text="b"),), before="c1.r3"),
     Stop(run_id="c1.r1", noted=Interrupt(by="ada", from_="nvim", at="", hold_queue=False)),
+    Stop(run_id="c1.r1", noted=Interrupt(by="ada", from_="nvim", at=""), item_id="c1.r1.i1"),
+    Hurry(run_id="c1.r1"),
+    AskAgain(run_id="c1.r1"),
     Reply(
         request_id="c1.r1.i1.q1",
         said=Answer(

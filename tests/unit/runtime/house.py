@@ -12,7 +12,7 @@ import anyio
 
 from agent_ls.adapters.ledger.memory import MemoryLedger, Store
 from agent_ls.core.conversation import Conversation, Mode
-from agent_ls.core.dispatch import Message, send
+from agent_ls.core.dispatch import Dispatch, Message, send
 from agent_ls.core.effects import Effect
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import Event
@@ -270,8 +270,9 @@ class House:
         made = await self.registry.create("create", wanted, may_auto=False)
         assert not isinstance(made, Refusal)
 
-    async def say(self, text: str = "go") -> dict[str, Any] | Refusal:
-        message = Message(content=(Block(type="text", text=text),))
+    async def say(self, text: str = "go", dispatch: Dispatch = Dispatch.QUEUE) -> dict[str, Any] | Refusal:
+        """Starts, or waits."""
+        message = Message(content=(Block(type="text", text=text),), dispatch=dispatch)
         return await self.command(lambda state, at: send(state, message, at))
 
     async def answer(self, item_id: str, decision: Decision, **fields: Any) -> dict[str, Any] | Refusal:

@@ -103,7 +103,7 @@ async def test_messages_that_wait_run_one_after_the_other() -> None:
 
 
 async def test_when_the_model_fails_the_run_says_why_and_what_was_on_the_screen_stays() -> None:
-    async with open_house() as house:
+    async with open_house(limits=Limits(retries_per_run=0)) as house:
         failure = Failure(Cause.RATE_LIMITED, "Too many requests.", "429")
         house.model.script.append(Say(failure, frames=[TextFrame(0, "half "), TextFrame(0, "an answer")]))
         await house.create()
@@ -145,7 +145,7 @@ async def test_a_stop_just_after_the_answer_came_does_not_take_its_text_off_the_
 
 
 async def test_an_answer_of_nothing_at_all_is_a_failure_with_a_hint() -> None:
-    async with open_house() as house:
+    async with open_house(limits=Limits(retries_per_run=0)) as house:
         house.model.script.append(Say(Reply((), Stop.END_TURN)))
         await house.create()
         await house.say()

@@ -117,6 +117,8 @@ def test_every_command_that_changes_needs_an_id() -> None:
         "agent/message/send",
         "agent/queue/update",
         "agent/run/interrupt",
+        "agent/run/hurry",
+        "agent/run/retry",
         "agent/request/respond",
         "agent/shell/stop",
         "agent/lock/release",

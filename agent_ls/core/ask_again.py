@@ -1,0 +1,39 @@
+"""Asking the input of a run again that came to nothing.
+
+Owns which runs can be asked again and what their input was. What it becomes (started, queued) is dispatch.py's.
+"""
+
+from dataclasses import replace
+
+from agent_ls.core.dispatch import Dispatch, Message, send
+from agent_ls.core.draft import Decision
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.items import UserMessage
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.run import Run, RunStatus
+
+AGAIN = frozenset({RunStatus.FAILED, RunStatus.INTERRUPTED, RunStatus.CANCELLED})
+
+
+def ask_again(state: ConversationState, run_id: str, at: str) -> Decision | Refusal:
+    """`{runId, disposition}` of a new run that names this one in `retryOf`."""
+    run = state.runs.get(run_id)
+    if run is None:
+        return Refusal(Code.NOT_FOUND, f"There is no run `{run_id}` in this conversation.")
+    if run.status not in AGAIN:
+        return Refusal(
+            Code.INVALID_PARAMS,
+            f"Message {run.ordinal} is {run.status}; only one that failed or was stopped can be asked again.",
+            "Send it as a new message.",
+        )
+    return send(state, replace(_input(state, run), retry_of=run_id), at)
+
+
+def _input(state: ConversationState, run: Run) -> Message:
+    """All that the person said to it: the message, and what joined while it went on."""
+    said = [item.payload for item in state.items_of(run.id) if isinstance(item.payload, UserMessage)]
+    return Message(
+        content=(*run.content, *(block for message in said for block in message.content)),
+        context=(*run.context, *(held for message in said for held in message.context)),
+        dispatch=Dispatch.QUEUE if state.active is not None else Dispatch.AUTO,
+    )
