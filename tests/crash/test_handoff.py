@@ -105,7 +105,7 @@ async def test_an_answer_within_the_deadline_is_given_by_the_old_daemon_and_what
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(home.run, "restart")
             await until_draining(other, conversation)
-            sent = await editor.say(conversation, "question 0")
+            sent = await editor.say(conversation, "question 0", dispatch="queue")
             assert sent["disposition"] == "queued"
             apart = await editor.create(home.workspace)
             started = await editor.say(apart, "question 1")

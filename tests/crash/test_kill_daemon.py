@@ -164,7 +164,7 @@ async def test_a_queued_message_runs_after_the_one_that_was_interrupted_by_it() 
         async with home.editor() as editor:
             conversation = await editor.create(home.workspace)
             first = await editor.send(conversation, "First.")
-            sent = await editor.say(conversation, "Second.")
+            sent = await editor.say(conversation, "Second.", dispatch="queue")
             assert sent["disposition"] == "queued"
             await editor.wait_for(lambda: conversation.shown == "one")
             await home.kill9()
@@ -188,7 +188,7 @@ async def test_an_interrupt_that_was_noted_is_finished_and_nothing_is_resumed() 
             (asked,) = await editor.until_asked(conversation)
             await editor.respond(asked, "allow")
             await editor.wait_for(lambda: "begun" in conversation.output)
-            queued = await editor.say(conversation, "And then?")
+            queued = await editor.say(conversation, "And then?", dispatch="queue")
             await editor.interrupt(run_id)
             assert conversation.status(run_id) == "running"
             await home.kill9()

@@ -23,7 +23,7 @@ async def test_sigterm_gives_what_runs_a_moment_and_an_answer_in_it_is_kept() ->
     async with scene(told(gate)) as (server, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "Say hello.")
-        queued = await editor.say(conversation, "And then?")
+        queued = await editor.say(conversation, "And then?", dispatch="queue")
         await editor.wait_for(lambda: conversation.shown == "Hel")
         pid = editor.hello["pid"]
         os.kill(pid, signal.SIGTERM)

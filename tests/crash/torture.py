@@ -203,7 +203,8 @@ class Last:
                 await self._command("agent/queue/update", {"conversationId": known, "op": "release"})
             token = f"last{self.chapter.known.index(known)}"
             content = [{"type": "text", "text": f"Finish. [{token}:1]"}]
-            sent = await self._command("agent/message/send", {"conversationId": known, "content": content})
+            params = {"conversationId": known, "content": content, "dispatch": "queue"}
+            sent = await self._command("agent/message/send", params)
             self.chapter.book.acknowledged[token] = known
             found[known] = await self._ended(known, sent["runId"])
         return found

@@ -17,7 +17,7 @@ def busy(gate: Gate) -> InOrder:
 async def queued(editor: Editor, conversation: Mirror, *texts: str) -> list[str]:
     runs = []
     for text in texts:
-        sent = await editor.say(conversation, text)
+        sent = await editor.say(conversation, text, dispatch="queue")
         assert sent["disposition"] == "queued"
         runs.append(str(sent["runId"]))
     return runs
@@ -87,9 +87,8 @@ async def test_a_message_that_has_begun_is_not_in_the_queue_any_more() -> None:
             with pytest.raises(Refused) as refused:
                 await editor.queue(conversation, op, runId=first)
             assert (refused.value.code, "running" in refused.value.message) == ("not_found", True)
-        for dispatch, code in (("restart", "unsupported"), ("start", "conversation_busy")):
-            with pytest.raises(Refused) as refused:
-                await editor.say(conversation, "now", dispatch=dispatch)
-            assert refused.value.code == code
+        with pytest.raises(Refused) as refused:
+            await editor.say(conversation, "now", dispatch="start")
+        assert refused.value.code == "conversation_busy"
         gate.open()
         await editor.until_ended(conversation, first)

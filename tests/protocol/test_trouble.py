@@ -105,13 +105,16 @@ async def test_an_unknown_model_is_named_and_another_one_works() -> None:
 async def test_a_server_that_is_not_there_is_named_and_works_once_it_is() -> None:
     async with serve_model(InOrder([])) as server:
         port = server.port
-    async with home_of(server.base_url) as home, home.editor() as editor:
+    async with home_of(server.base_url, config=ONCE) as home, home.editor() as editor:
         conversation = await editor.create(home.workspace)
         _, message = await failed(editor, conversation)
         assert f"127.0.0.1:{port}" in message
         async with serve_model(InOrder([say("Hello.")]), port=port):
             await works(editor, conversation)
 
+
+ONCE = "[limits]\nretries_per_run = 0\n"
+"""Nothing is asked again: what is looked at is how trouble is told."""
 
 NONSENSE = [
     Stream(steps=(Raw(b"<html><body>It works!</body></html>"),), stop="", usage=None, done=False),
@@ -129,7 +132,7 @@ NONSENSE = [
 
 
 async def test_each_kind_of_nonsense_ends_the_run_with_a_sentence_and_the_next_message_is_taken() -> None:
-    async with scene(InOrder([*NONSENSE, say("Hello.")])) as (server, home), home.editor() as editor:
+    async with scene(InOrder([*NONSENSE, say("Hello.")]), config=ONCE) as (server, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         for number, answer in enumerate(NONSENSE):
             code, message = await failed(editor, conversation, f"Try {number}.")

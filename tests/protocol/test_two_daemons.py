@@ -176,7 +176,7 @@ async def test_a_run_is_stopped_and_its_queue_and_title_changed_from_the_other(u
         run = await a.send(held, "First.")
         await gate.reached()
         seen = await b.attach(held.id)
-        queued = await b.say(seen, "Second.")
+        queued = await b.say(seen, "Second.", dispatch="queue")
         assert queued["disposition"] == "queued"
         await b.queue(seen, "edit", runId=queued["runId"], content=[{"type": "text", "text": "Other."}])
         update = {"commandId": "t", "conversationId": held.id, "title": "Ours"}
