@@ -102,9 +102,7 @@ class Batch:
             with self._scopes[item_id]:
                 await self._guarded(item_id)
         finally:
-            del self._scopes[item_id]
-            self._less.set()
-            self._actor.after_commit(self._actor)
+            self._is_over(item_id)
 
     async def _go_on(self, begun: Begun) -> None:
         item = self._actor.state.items[begun.item_id]
@@ -121,8 +119,12 @@ class Batch:
                 await self._through(item, tool, begun.prepared, context=context)
         finally:
             begun.give_back()
-            del self._scopes[item.id]
-            self._actor.after_commit(self._actor)
+            self._is_over(item.id)
+
+    def _is_over(self, item_id: str) -> None:
+        del self._scopes[item_id]
+        self._less.set()
+        self._actor.after_commit(self._actor)
 
     async def _guarded(self, item_id: str) -> None:
         item = self._actor.state.items[item_id]

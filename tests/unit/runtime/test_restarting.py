@@ -118,13 +118,13 @@ async def test_what_does_not_let_itself_be_ended_is_left_behind_and_that_is_said
         await tool.begun("one")
         await house.stop(RUN)
         await house.clock.wake()
-        await house.rest()
+        await house.until(lambda: house.actor.state.active is None)
         codes = [i.payload.code for i in house.actor.state.items.values() if isinstance(i.payload, Notice)]
         assert (house.actor.state.runs[RUN].status, codes) == (RunStatus.INTERRUPTED, ["not_over"])
         assert house.results() == ["unknown: No result was recorded before the run has ended."]
         house.model.says("still here")
         await house.say("and now?")
-        await house.rest()
+        await house.until(lambda: house.actor.state.active is None)
         assert said(house) == [("still here", ItemStatus.COMPLETED)]
         tool.finish("one")
 
