@@ -45,6 +45,8 @@ export interface Attached {
  * `steps` counts finished steps; `read_through` is the ledger seq up to which its next step reads.
  *
  * `last_stop` is the stop reason of the newest step; `usage` the sum over steps, `last_usage` the newest step's.
+ * `provider` and `model` are those it began with, "" in ledgers of before: a change counts from the next attempt on.
+ * `answers` names the person's messages that it has answered.
  */
 export interface Attempt {
   id: string;
@@ -61,6 +63,8 @@ export interface Attempt {
   usage?: Usage;
   lastUsage?: Usage;
   answers?: string[];
+  provider?: string;
+  model?: string;
 }
 
 export type AttemptStatus = "pending" | "running" | "completed" | "interrupted" | "failed" | "cancelled" | "superseded";
@@ -90,7 +94,8 @@ export interface Block {
  * Payload of a tool call, command or file change. `call_id` is ours; `native_id` what the model called it.
  *
  * `record` is the digest of what is kept of a change to files (core.hunks), `reviewed` what the person has decided on
- * its hunks, by their number. `original` is the model's own input where the person has changed it.
+ * its hunks, by their number. `original` is the model's own input where the person has changed it. `stop`: the person
+ * wants this call to end, and the run to go on.
  */
 export interface Call {
   callId: string;
@@ -118,6 +123,7 @@ export interface Call {
   reviewed?: Record<string, string>;
   original?: Record<string, unknown>;
   originalBlob?: string;
+  stop?: Interruption;
   result?: ToolResult;
 }
 
@@ -467,6 +473,11 @@ export interface Hunk {
   state: "open" | "kept" | "undone" | "stale";
 }
 
+export interface Hurried {
+  seq: number;
+  runId: string;
+}
+
 /** `path` of a file on the daemon's machine, absolute; `workspace` where the file names none. */
 export interface ImportConversation {
   commandId: string;
@@ -501,6 +512,7 @@ export interface InterruptRun {
   holdQueue?: boolean;
 }
 
+/** Who stopped a run or a call, and from where. */
 export interface Interruption {
   by: string;
   from?: string;
@@ -622,11 +634,18 @@ export interface Noted {
 export interface Nothing {
 }
 
-/** Payload of `notice` and `error`: a stable code and a sentence. */
+/**
+ * Payload of `notice` and `error`: a stable code and a sentence.
+ *
+ * While the model is about to be asked again (`retrying`): `until` when, try `tried` of `most`.
+ */
 export interface Notice {
   code: string;
   message: string;
   hint?: string;
+  until?: string;
+  tried?: number;
+  most?: number;
 }
 
 export interface OfConversation {
@@ -818,6 +837,12 @@ export interface Resync {
   conversationId: string;
 }
 
+/** The model is asked again at `until`; `item_id` is the notice that shows it. */
+export interface RetryWait {
+  until: string;
+  itemId: string;
+}
+
 export interface Reveal {
   uri: string;
   range?: Record<string, unknown>;
@@ -864,6 +889,9 @@ export interface RuleList {
  * `content` is the message; the user item carries it from the start on. `position` orders the queue.
  *
  * `steers` have been taken and not yet joined. `plan_id` is the item of the plan that it carries out.
+ * `retries` counts waits of all attempts, `retry` is one that goes on. `at_once`: it starts as soon as nothing else
+ * runs, past a held queue. `retry_of` names the run whose input it asks again, `supersedes` the one whose place it
+ * takes.
  */
 export interface Run {
   id: string;
@@ -880,8 +908,12 @@ export interface Run {
   endedAt?: string;
   interrupt?: Interrupt;
   steers?: Steer[];
+  retries?: number;
+  retry?: RetryWait;
+  atOnce?: boolean;
   retryOf?: string;
   planId?: string;
+  supersedes?: string;
   error?: Record<string, unknown>;
 }
 
@@ -916,10 +948,12 @@ export interface SendMessage {
   planId?: string;
 }
 
+/** `notice`: something to tell the person, as that many messages wait. */
 export interface Sent {
   runId: string;
   disposition: "started" | "queued" | "steered" | "restarted";
   seq: number;
+  notice?: string;
 }
 
 /** Done with the event `seq`. */
@@ -1112,15 +1146,15 @@ export interface Requests {
   "agent/conversation/import": { params: ImportConversation; result: ImportedView; };
   /** Removes it for good; ask the person first. */
   "agent/conversation/delete": { params: DeleteConversation; result: Nothing; };
-  /** A message of the person: starts a run, or waits in the queue. */
+  /** A message of the person: starts a run, joins the one that goes on, or waits in the queue. */
   "agent/message/send": { params: SendMessage; result: Sent; };
-  /** Edits, removes or moves a queued run; holds, releases. */
+  /** Edits, removes, moves or promotes a queued run; holds, releases. */
   "agent/queue/update": { params: UpdateQueue; result: QueueUpdated; };
-  /** Noted at once; the end of the run comes as events. */
+  /** Noted at once; the end of the run, or of the one call, comes as events. */
   "agent/run/interrupt": { params: InterruptRun; result: Noted; };
   /** Tries again now instead of after the wait. */
-  "agent/run/hurry": { params: CommandOnRun; result: Sequenced; };
-  /** Asks the same input again. */
+  "agent/run/hurry": { params: CommandOnRun; result: Hurried; };
+  /** Asks the same input again, after a run that failed or was stopped. */
   "agent/run/retry": { params: CommandOnRun; result: Sent; };
   /** What waits for an answer, of the whole daemon. */
   "agent/request/list": { params: ListRequests; result: RequestList; };
