@@ -177,7 +177,7 @@ CASES: Final[dict[str, Requirement]] = {
     ),
     "case.B64": Requirement(
         "Two windows on one file do not disturb each other; bad order is logged and a fresh text awaited.",
-        ("tests/unit/editor/test_documents.py",),
+        ("tests/unit/editor/test_documents.py", "tests/protocol/test_two_windows.py"),
     ),
     "case.B65": Requirement(
         "The bridge ends with its editor, with the right exit code, and the daemon lives on.",

@@ -80,11 +80,14 @@ def _command(shown: Json, style: Style) -> list[str]:
 
 
 def _edit(request: Json, shown: Json, style: Style) -> list[str]:
-    """The path where the title does not say it whole."""
+    """The path where the title does not say it whole; of a patch over several files, each of them."""
+    text = str(shown.get("diff", ""))
+    if files := shown.get("files"):
+        paths = [short_path(uri_path(str(one.get("uri", "")))) for one in files]
+        return [*(style.dim(one_line(path, 1000)) for path in paths), *diff(text, style), *_warned(text, style)]
     path = short_path(uri_path(str(shown.get("uri") or shown.get("path") or "")))
     said = str(request.get("title", "")).endswith(f" {path}")
     where = [] if said else [style.dim(one_line(path, 1000))]
-    text = str(shown.get("diff", ""))
     return [*where, *diff(text, style, names=False), *_warned(text, style)]
 
 

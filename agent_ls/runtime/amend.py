@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.hooks import HookEvent
 from agent_ls.core.items import Call
 from agent_ls.core.policy import judge
 from agent_ls.core.projection import ConversationState
@@ -19,6 +20,7 @@ from agent_ls.core.rules import Ruling
 from agent_ls.ports.tools import Invalid, Prepared
 from agent_ls.runtime import guard
 from agent_ls.runtime.equipment import find_again
+from agent_ls.runtime.hook_calls import ask
 from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.payloads import is_shortened, shrink_call, whole_input
 from agent_ls.runtime.places import tool_context
@@ -38,6 +40,11 @@ async def amended(
             Code.INVALID_PARAMS,
             "The changed call holds a text that was cut for display, so nothing was decided.",
             "`agent/request/preview` gives the whole input; change that.",
+        )
+    objected = await _objection(state, call.tool, given, services=services)
+    if objected is not None:
+        return Refusal(
+            Code.PERMISSION_DENIED, f"The changed call may not run: {objected}", "Change it again, or deny it."
         )
     prepared = await look(state, request, given, services=services)
     if isinstance(prepared, Invalid):
@@ -67,3 +74,13 @@ async def bound(call: Call, prepared: Prepared, services: Services) -> Amended:
     made = refilled(replace(call, input_blob=None), prepared)
     shrunk = await patiently(partial(shrink_call, made, services.ledger.put_blob), services.clock)
     return Amended(call=shrunk, title=prepared.title, card=prepared.card)
+
+
+async def _objection(
+    state: ConversationState, tool: str, given: Mapping[str, Any], *, services: Services
+) -> str | None:
+    """What a hook has against it. One that would change it further would run what nobody was shown."""
+    answer = await ask(services, state.conversation, HookEvent.PRE_TOOL, said={"tool": tool, "input": dict(given)})
+    if answer.refused is not None:
+        return answer.refused
+    return None if answer.input in (None, given) else "the hook pre_tool would change it further."

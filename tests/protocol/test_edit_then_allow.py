@@ -147,3 +147,18 @@ async def test_a_preview_holds_all_of_a_large_change() -> None:
             old,
             new,
         )
+
+
+async def test_a_hook_that_would_refuse_the_changed_call_keeps_it_from_running() -> None:
+    async with scene(InOrder([use("shell", command="touch out"), say("I see.")])) as (_, home):
+        guard = home.root / "guard"
+        guard.write_text("#!/bin/sh\ngrep -q forbidden && { echo 'not that' >&2; exit 2; }\nexit 0\n")
+        guard.chmod(0o755)
+        home.config.write_text(f'{home.config.read_text()}\n[hooks]\npre_tool = ["{guard}"]\n')
+        async with home.editor(home.workspace) as editor:
+            conversation, run_id, request = await asked(editor, home)
+            with pytest.raises(Refused, match="may not run: not that"):
+                await editor.respond(request, "allow", input={"command": "touch forbidden"})
+            await editor.respond(request, "allow", input={"command": "touch fine"})
+            await editor.until_ended(conversation, run_id)
+        assert sorted(path.name for path in home.workspace.iterdir()) == ["a.txt", "fine"]
