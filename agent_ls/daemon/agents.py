@@ -24,4 +24,6 @@ async def known_agents(files: AgentFiles, home: str, conversation: Conversation)
     root = path_of(conversation.workspace)
     if conversation.trusted and root:
         folders.append(os.path.join(root, FOLDER))
-    return await to_thread.run_sync(partial(files.agents, folders))
+    # Asked before each request to a model, and most people have none: a thread would cost more than the rest of it.
+    there = [folder for folder in folders if os.path.isdir(folder)]
+    return await to_thread.run_sync(partial(files.agents, there)) if there else {}
