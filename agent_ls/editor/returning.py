@@ -58,6 +58,9 @@ class Returning:
         if not self._frozen:
             self._record.closed(key)
 
+    def awaits(self, key: str) -> bool:
+        return key in self._back
+
     async def wait(self, key: str) -> None:
         """Until the file is open again wherever it was."""
         if event := self._back.get(key):

@@ -18,7 +18,7 @@ from agent_ls.editor import through
 from agent_ls.editor.documents import Documents, EditingWindow, Overlay, fingerprint
 from agent_ls.editor.standing import NO_FILE, OnDisk, Saved, Unsaved, bytes_of, names, standing, text_of
 from agent_ls.editor.through import Made, NotMade, Patience, Uncertain
-from agent_ls.ports.files import ABSENT, Content, Files, Place, Reason, Refused, Replaced
+from agent_ls.ports.files import ABSENT, Content, Files, Found, Place, Reason, Refused, Replaced
 
 _LARGEST: Final = 10 * 1024 * 1024
 # Below this, hashing and decoding take less time than the way to a thread and back.
@@ -63,6 +63,17 @@ class WindowFiles:
             held = any(overlay.dirty and str(overlay.text) for overlay in self._documents.at(place.uri))
             return replace(place, exists=held)
         return place
+
+    async def find(self, path: str, root: str, limit: int) -> Found | Refused:
+        found = await self._disk.find(path, root, limit)
+        if isinstance(found, Refused):
+            return found
+        key = found.place.uri
+        if found.place.exists and not self._documents.at(key) and not self._documents.returning.awaits(key):
+            return found
+        # What a window has open, or had and is about to have again, stands in front of what was found.
+        place = await self.locate(path, root)
+        return place if isinstance(place, Refused) else Found(place, await self.read(place.path, limit))
 
     async def read(self, path: str, limit: int) -> Content | Refused:
         await self._documents.returning.wait(file_uri(path))

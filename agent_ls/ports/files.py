@@ -66,6 +66,14 @@ class Content:
     note: str | None = None
 
 
+@dataclass(frozen=True)
+class Found:
+    """Where a path leads, and what is there."""
+
+    place: Place
+    content: Content | Refused
+
+
 @dataclass(frozen=True, kw_only=True)
 class Replaced:
     """`in_place`: why the file was overwritten instead of swapped, None when it was swapped.
@@ -81,6 +89,10 @@ class Replaced:
 class Files(Protocol):
     async def locate(self, path: str, root: str) -> Place | Refused:
         """Absolute, `~`, relative to `root`, or a `file:` URI. A file that does not exist has a place too."""
+        ...
+
+    async def find(self, path: str, root: str, limit: int) -> Found | Refused:
+        """`locate` and `read` at once, for half the way."""
         ...
 
     async def read(self, path: str, limit: int) -> Content | Refused:

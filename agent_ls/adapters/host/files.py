@@ -10,7 +10,8 @@ from typing import TypeVar
 from anyio import to_thread
 
 from agent_ls.adapters.host import atomic, canonical, opened
-from agent_ls.ports.files import Content, Place, Refused, Replaced
+from agent_ls.adapters.host.filesystem import network_filesystem
+from agent_ls.ports.files import Content, Found, Place, Refused, Replaced
 
 T = TypeVar("T")
 
@@ -20,9 +21,16 @@ class DiskFiles:
 
     def __init__(self, renames: atomic.Renames | None = None) -> None:
         self._renames = renames or atomic.Renames()
+        self._near: dict[str, bool] = {}
 
     async def locate(self, path: str, root: str) -> Place | Refused:
+        # Some looks at folders that the system has just looked at: the way to a thread and back takes longer.
+        if self._is_near(path, root):
+            return canonical.locate(path, root)
         return await to_thread.run_sync(canonical.locate, path, root)
+
+    async def find(self, path: str, root: str, limit: int) -> Found | Refused:
+        return await to_thread.run_sync(_find, path, root, limit)
 
     async def read(self, path: str, limit: int) -> Content | Refused:
         return await _guarded(path, lambda: opened.read_regular(path, limit))
@@ -48,14 +56,34 @@ class DiskFiles:
     def forget(self, token: str) -> None:
         """A swap leaves nothing behind."""
 
+    def _is_near(self, path: str, root: str) -> bool:
+        """Whether it lies in the workspace by its name, and the workspace on a disk of this machine."""
+        if ":" in path or path.startswith("~") or ".." in path.split("/"):
+            return False
+        if path.startswith("/") and not path.startswith(root.rstrip("/") + "/"):
+            return False
+        near = self._near.get(root)
+        if near is None:
+            near = self._near[root] = network_filesystem(root) is None
+        return near
+
+
+def _find(path: str, root: str, limit: int) -> Found | Refused:
+    place = canonical.locate(path, root)
+    if isinstance(place, Refused):
+        return place
+    return Found(place, _plainly(place.path, lambda: opened.read_regular(place.path, limit)))
+
 
 async def _guarded(path: str, work: Callable[[], T]) -> T | Refused:
-    def guarded() -> T | Refused:
-        try:
-            return work()
-        except opened.Trouble as trouble:
-            return trouble.refused
-        except OSError as error:
-            return opened.explained(path, error)
+    return await to_thread.run_sync(_plainly, path, work)
 
-    return await to_thread.run_sync(guarded)
+
+def _plainly(path: str, work: Callable[[], T]) -> T | Refused:
+    """Trouble as a value."""
+    try:
+        return work()
+    except opened.Trouble as trouble:
+        return trouble.refused
+    except OSError as error:
+        return opened.explained(path, error)

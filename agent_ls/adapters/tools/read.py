@@ -70,16 +70,15 @@ class ReadTool:
         given = parse(ReadInput, prepared.input)
         if isinstance(given, Invalid):
             return failed(given.message)
-        place = await self._files.locate(given.path, context.root)
-        if isinstance(place, Refused):
-            return failed(refuse(place).message)
-        elsewhere = moved(prepared, place)
+        found = await self._files.find(given.path, context.root, LARGEST_FILE)
+        if isinstance(found, Refused):
+            return failed(refuse(found).message)
+        elsewhere = moved(prepared, found.place)
         if elsewhere is not None:
             return failed(elsewhere)
-        content = await self._files.read(place.path, LARGEST_FILE)
-        if isinstance(content, Refused):
-            return failed(refuse(content).message)
-        return _shown(given, place, content, context=context)
+        if isinstance(found.content, Refused):
+            return failed(refuse(found.content).message)
+        return _shown(given, found.place, found.content, context=context)
 
     async def recover(self, call: Call, context: ToolContext) -> Outcome:
         """A read changes nothing: it is run again."""

@@ -2,7 +2,9 @@
 
 import base64
 import os
+from typing import Any
 
+import anyio
 import pytest
 
 from agent_ls.core.items import Block, ResultStatus, ToolResult
@@ -131,3 +133,32 @@ def test_the_schemas_are_small(desk: Desk) -> None:
         "required": ["path"],
     }
     assert "title" not in repr([tool.spec.schema for tool in desk.tools.values()])
+
+
+@pytest.fixture
+def went(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was given to threads."""
+    names, to = list[str](), anyio.to_thread.run_sync
+
+    async def counted(work: Any, *given: Any, **how: Any) -> Any:
+        names.append(work.__name__)
+        return await to(work, *given, **how)
+
+    monkeypatch.setattr(anyio.to_thread, "run_sync", counted)
+    return names
+
+
+async def test_a_read_in_the_workspace_goes_to_a_thread_once_and_only_to_read(desk: Desk, went: list[str]) -> None:
+    (desk.root / "a.txt").write_text("here\n")
+    prepared = await desk.prepared("read", path="a.txt")
+    assert went == []
+    assert (await desk.run(prepared)).output == "here\n"
+    assert went == ["_find"]
+
+
+@pytest.mark.parametrize("path", ["../a.txt", "~/a.txt", "/etc/hostname", "sub/../../a.txt", "file:///w/a.txt"])
+async def test_what_may_lie_outside_the_workspace_is_looked_for_in_a_thread(
+    desk: Desk, went: list[str], path: str
+) -> None:
+    await desk.prepare("read", path=path)
+    assert went == ["locate"]
