@@ -2,7 +2,7 @@
 
 Owns the order of measuring. `--quick` repeats less; `--only GROUP` measures one group; `--json` prints the rows as
 data; `--profile GROUP` prints where the daemon's time goes while that group runs, `--trace "shell 1"` one exchange
-step by step (what can be said to the model: model.py).
+step by step, `--turns "shell 1"` what the loop does for it (what can be said to the model: model.py).
 """
 
 import argparse
@@ -36,6 +36,7 @@ def main() -> int:
     parser.add_argument("--only", choices=GROUPS, action="append", help="measure this group; may be repeated")
     parser.add_argument("--profile", choices=explain.TEXTS, help="where the time goes")
     parser.add_argument("--trace", metavar="TEXT", help="one exchange, from door to door")
+    parser.add_argument("--turns", metavar="TEXT", help="one exchange, turn by turn of the daemon's loop")
     parser.add_argument("--place", help="folder for the databases, where /tmp is no disk")
     options = parser.parse_args()
     begin = monotonic()
@@ -45,6 +46,9 @@ def main() -> int:
             return 0
         if options.trace:
             print(explain.trace(rig, options.trace))
+            return 0
+        if options.turns:
+            print(explain.turns(rig, options.turns))
             return 0
         groups = _measured(rig, options.only or list(GROUPS))
     machine = {

@@ -1,4 +1,4 @@
-"""`--profile` and `--trace`: where the time goes. Stretches seen from outside, functions inside, one exchange in steps.
+"""`--profile`, `--trace`, `--turns`: where the time goes, by function, by step of an exchange, by turn of the loop.
 
 Owns this print only; no goal is judged by it.
 """
@@ -93,6 +93,29 @@ def trace(rig: Rig, text: str) -> str:
         if done.sent <= at <= done.done:
             lines.append(f"  {1000 * (at - done.sent):8.2f} {1000 * (at - before):7.2f}  {name}")
             before = at
+    return "\n".join(lines)
+
+
+def turns(rig: Rig, text: str) -> str:
+    """One exchange as the daemon's loop goes through it. Each turn that waits for nobody outside is one too many."""
+    out = rig.folder / "turns"
+    with _special(rig, "benchmarks.turned", out) as (pid, window):
+        for _ in range(5):
+            window.run(text)
+        pause(0.1)
+        os.kill(pid, signal.SIGUSR1)
+        pause(0.05)
+        done = window.run(text)
+        os.kill(pid, signal.SIGUSR2)
+        until(out.exists, "the turns")
+    lines, number, before = [f"`{text}`: ms since it was sent"], 0, ""
+    for line in out.read_text().splitlines():
+        at, turn, what = line.split(" ", 2)
+        if done.sent <= float(at) <= done.done:
+            number += turn != before
+            shown = f"{number:4}" if turn != before else " " * 4
+            lines.append(f"{shown} {1000 * (float(at) - done.sent):8.2f}  {what}")
+            before = turn
     return "\n".join(lines)
 
 
