@@ -74,6 +74,8 @@ class ShellWatch:
             self._services.supervisor.start(f"end of shell {shell.id}", stop)
 
     async def _stop(self, shells: list[Shell], why: str) -> None:
+        if not shells:
+            return  # without a wait: a message that came after a deletion must not overtake it
         async with anyio.create_task_group() as group:
             for shell in shells:
                 group.start_soon(self.stop, shell.item_id, why)
