@@ -147,8 +147,9 @@ class Children:
         begin = partial(self._registry.begin, f"task {item_id}", child.id, partial(_create, wanted=child))
         made = await patiently(begin, self._services.clock)
         if isinstance(made, Refusal) and made.code is not Code.COMMAND_CONFLICT:
-            return None if await self._services.ledger.head(child.id) is not None else made
-        actor = await self._registry.actor(child.id)
+            there = await patiently(partial(self._services.ledger.head, child.id), self._services.clock)
+            return made if there is None else None
+        actor = await patiently(partial(self._registry.actor, child.id), self._services.clock)
         if isinstance(actor, Refusal):
             # Another daemon has taken it over, with whatever it owes.
             return None
