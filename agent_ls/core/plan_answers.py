@@ -20,7 +20,6 @@ from agent_ls.core.items import Block, Item, ItemStatus, Plan, ResultStatus, Too
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Answer, Decision, Request, RequestFact, check
 from agent_ls.core.run import Run, RunFact, RunStatus
-from agent_ls.core.start import start
 from agent_ls.core.steer import too_late
 
 CARRY_OUT: Final = "Carry out the plan."
@@ -101,9 +100,6 @@ def _accept(draft: Draft, request: Request, answer: Answer, *, markdown: str) ->
     _change_mode(draft, answer.option_id)
     run = _queued_first(draft, request.run_id, plan.id, markdown=markdown)
     finish(draft, request.run_id, AttemptFact.COMPLETED)
-    if draft.get_run(run.id).status is RunStatus.QUEUED:
-        # Held are the messages that waited; who accepts a plan wants it carried out now.
-        start(draft, run.id)
     return draft.done(status=str(moved.status), runId=run.id)
 
 
@@ -179,6 +175,8 @@ def _queued_first(draft: Draft, run_id: str, plan_id: str, *, markdown: str) -> 
         content=(Block(type="text", text=CARRY_OUT),),
         context=(plans.attached(markdown),),
         position=min((waiting.position or 0 for waiting in draft.queue()), default=1) - 1,
+        # Held are the messages that waited; who accepts a plan wants it carried out now.
+        at_once=True,
         plan_id=plan_id,
     )
     draft.put(RunFact.QUEUED, run)

@@ -7,7 +7,7 @@ process is the tool's to find out.
 
 from functools import partial
 
-from agent_ls.core import recovery
+from agent_ls.core import delegation, recovery
 from agent_ls.core.items import Item, ResultStatus, ToolResult
 from agent_ls.ports.tools import Delegates, Replay, Spools
 from agent_ls.runtime import equipment, guard
@@ -32,7 +32,7 @@ async def _settle(actor: Actor, item: Item, services: Services) -> None:
     result: ToolResult | None = ToolResult(
         status=ResultStatus.UNKNOWN, output="The daemon ended while this ran; whether it finished is not known."
     )
-    stop = actor.state.runs[item.run_id].interrupt
+    stop = delegation.given_up(actor.state, item.id)
     hander: object = tool
     if stop is not None and isinstance(hander, Delegates):
         await services.subagents.stop(item.id, stop)

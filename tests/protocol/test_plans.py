@@ -132,6 +132,21 @@ async def test_a_plan_accepted_in_one_window_while_edited_in_another_is_accepted
         assert MINE in server.requests[1].last_user_text
 
 
+async def test_a_plan_of_a_run_that_has_changed_files_is_carried_out_once_they_are_kept() -> None:
+    answers = [use("write", path="a.txt", content="a"), use("plan", markdown=PLAN), say("Done.")]
+    async with scene(InOrder(answers)) as (server, home), home.editor() as editor:
+        conversation = await editor.create(home.workspace, mode="edits")
+        run_id = await editor.send(conversation, "Tidy up.")
+        await editor.say(conversation, "And then?", dispatch="queue")
+        (asked,) = await editor.until_asked(conversation)
+        await editor.queue(conversation, "hold")
+        accepted = await editor.respond(asked, "allow")
+        await editor.until_ended(conversation, accepted["runId"])
+        assert conversation.status(run_id) == "completed"
+        assert (conversation.conversation["mode"], conversation.conversation["queueHeld"]) == ("edits", True)
+        assert PLAN in server.requests[-1].last_user_text
+
+
 async def test_a_plan_outlives_the_daemon_and_stopping_its_run_drops_it() -> None:
     together = reply(UseTool("plan", {"markdown": PLAN}), UseTool("glob", {"pattern": "*"}))
     async with scene(ByHistory([together, together])) as (server, home):

@@ -313,3 +313,24 @@ async def test_deleting_an_imported_copy_leaves_the_subagents_of_the_original() 
         copy = (await editor.request("agent/conversation/import", taken))["conversation"]["id"]
         await editor.request("agent/conversation/delete", {"commandId": editor.command_id(), "conversationId": copy})
         assert (await editor.attach(child_id)).answers == ["Seven."]
+
+
+async def test_a_message_that_restarts_the_parent_stops_what_it_had_handed_over() -> None:
+    gate = Gate("child")
+    talk = ByConversation(
+        {
+            "Old part": InOrder([reply(Wait(gate))]),
+            "Go": InOrder([reply(task("Old part of it.")), say("Done anew.")]),
+        }
+    )
+    async with scene(talk) as (server, home), home.editor() as editor:
+        conversation = await editor.create(home.workspace)
+        run_id = await editor.send(conversation, "Go.")
+        await gate.reached()
+        child = await child_of(editor, conversation)
+        sent = await editor.say(conversation, "No, otherwise.", dispatch="restart")
+        assert sent["disposition"] == "restarted"
+        await editor.until_ended(conversation, run_id)
+        await editor.until_ended(child, f"{child.id}.r1", "interrupted")
+        assert (states(conversation), conversation.answers) == (["interrupted"], ["Done anew."])
+        assert server.requests[-1].last_user_text == "No, otherwise."
