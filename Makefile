@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 FAST_TESTS := tests/unit tests/architecture
 
 .DEFAULT_GOAL := help
-.PHONY: help setup install lint check check-editors format-editors vsix test-vscode test again simulate torture bench demo clean
+.PHONY: help setup install lint check check-editors format-editors vsix test-vscode test again simulate torture fuzz-shell bench demo clean
 
 help: ## what there is to say
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -59,6 +59,9 @@ simulate: $(READY) ## seeded histories of the whole runtime: SEEDS=100000 for ma
 
 torture: $(READY) ## kill -9 at random times, ROUNDS=1000 of them; SEED=7 says which, POSTGRES=1 on a server
 	@$(BIN)/python -m tests.crash.torture --rounds $(or $(ROUNDS),1000) $(if $(SEED),--seed $(SEED)) $(if $(POSTGRES),--postgres)
+
+fuzz-shell: $(READY) ## the shell policy against what the kernel sees, MINUTES=10 of it; SEED=7 begins elsewhere
+	@$(BIN)/python -m tests.security.fuzz_shell --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
 bench: $(READY) ## the numbers, beside a floor measured in the same run
 	$(BIN)/python -m benchmarks

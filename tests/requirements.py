@@ -148,6 +148,21 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             "tests/protocol/test_peers.py::test_the_nearest_mount_above_a_path_says_what_holds_it",
         ),
     ),
+    "permissions.harmless": Requirement(
+        "Commands that only look run unasked, under no lock, with the rule in the ledger; by trial, nothing that is "
+        "let pass runs another program, writes, or reads what is not to be read.",
+        (
+            "tests/protocol/test_permissions.py",
+            "tests/security/test_shell_fuzz.py",
+            "tests/unit/core/test_commands.py",
+            "tests/unit/adapters/tools/test_shell_looks.py",
+        ),
+    ),
+    "permissions.hostile-workspace": Requirement(
+        "A workspace gains nothing by its settings, programs, servers and links; without trust nothing in it is "
+        "started.",
+        ("tests/security/test_hostile_workspace.py",),
+    ),
     "spine.self-approval": Requirement(
         "An agent that runs `agent-ls approve N` in its shell gets `permission_denied`.",
         ("tests/security/test_self_approval.py", "tests/protocol/test_peers.py"),

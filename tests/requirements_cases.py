@@ -7,6 +7,9 @@ from tests.requirement import Requirement
 _DECODE = "tests/unit/adapters/models/test_chat_decode.py"
 _SSE = "tests/unit/adapters/models/test_sse.py"
 _CONTEXT = "tests/protocol/test_context.py"
+_PERMISSIONS = "tests/protocol/test_permissions.py"
+_CARDS = "tests/protocol/test_cards.py"
+_POLICY = "tests/unit/core/test_policy.py"
 _CRASH = "tests/crash/test_kill_daemon.py"
 _SHELL = "tests/unit/adapters/tools/test_shell.py"
 _SHELLS = "tests/unit/adapters/tools/test_shell_processes.py"
@@ -84,6 +87,30 @@ CASES: Final[dict[str, Requirement]] = {
             f"{_CONTEXT}::test_a_denied_call_is_told_as_denied_and_a_stopped_one_as_not_run",
             f"{_CONTEXT}::test_stopped_while_a_command_runs_the_model_is_told_that_it_may_have_had_effects",
             f"{_CONTEXT}::test_stopped_in_mid_stream_the_text_so_far_stays_and_the_next_message_is_taken",
+        ),
+    ),
+    "case.B31": Requirement(
+        "A rule that an answer keeps is shown before, is literal, and reaches nothing but what it says.",
+        (
+            f"{_PERMISSIONS}::test_an_always_keeps_the_rule_that_it_showed_and_no_more",
+            f"{_PERMISSIONS}::test_an_always_never_reaches_further_than_it_says",
+            f"{_POLICY}::test_always_is_offered_only_with_the_literal_rule_it_would_store",
+        ),
+    ),
+    "case.B32": Requirement(
+        "What would not be seen is shown by name, a long command keeps its tail, and the raw bytes are what runs.",
+        (
+            f"{_CARDS}::test_what_would_not_be_seen_is_shown_by_name_in_title_card_and_preview",
+            f"{_CARDS}::test_the_raw_bytes_are_what_runs_and_what_is_on_record",
+            "tests/unit/core/test_display.py",
+        ),
+    ),
+    "case.B38": Requirement(
+        "A guarded file is guarded under every name it has: links, mounts, another case where the volume folds.",
+        (
+            f"{_CARDS}::test_a_guarded_file_is_guarded_under_its_other_names",
+            "tests/unit/adapters/host/test_identity.py",
+            f"{_POLICY}::test_where_the_volume_folds_case_another_spelling_is_the_same_file",
         ),
     ),
     "case.B33": Requirement(

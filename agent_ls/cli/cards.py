@@ -73,6 +73,8 @@ def _command(shown: Json, style: Style) -> list[str]:
     first, *more = escaped(command).split("\n")
     lines = [f"{style.dim('$')} {style.bold(first)}", *(f"  {style.bold(line)}" for line in more)]
     lines.append(style.dim(f"in {one_line(short_path(str(shown.get('cwd', ''))), 1000)}"))
+    for word, place in (shown.get("targets") or {}).items():
+        lines.append(style.paint(f"{one_line(str(word), 1000)} is {one_line(str(place), 1000)}", "yellow"))
     for name, value in (shown.get("environment") or {}).items():
         said = f"without {name}" if value is None else f"with {name}={value}"
         lines.append(style.paint(escaped(said), "yellow"))
@@ -89,6 +91,15 @@ def _edit(request: Json, shown: Json, style: Style) -> list[str]:
     said = str(request.get("title", "")).endswith(f" {path}")
     where = [] if said else [style.dim(one_line(path, 1000))]
     return [*where, *diff(text, style, names=False), *_warned(text, style)]
+
+
+def _kept(request: Json, style: Style) -> list[str]:
+    """What an "always" would store, before it is stored."""
+    kept = [option for option in request.get("options") or [] if option.get("rule")] if _pending(request) else []
+    return [
+        style.dim(f"{one_line(str(option['label']))}: keeps the rule {one_line(str(option['rule']), 10_100)}")
+        for option in kept
+    ]
 
 
 def _title(request: Json) -> str:

@@ -29,7 +29,7 @@ def register(verbs: Verbs) -> None:
     show.add_argument("--json", action="store_true")
     approve = verbs.add("approve", run_approve, "allow what was last shown under this number")
     approve.add_argument("number", type=_number, metavar="N")
-    approve.add_argument("--scope", choices=["once", "conversation", "workspace"], default="once")
+    approve.add_argument("--scope", choices=["once", "conversation", "prefix", "workspace"], default="once")
     approve.add_argument("--mode", choices=["ask", "edits"], help="of a plan: whether edits are asked for meanwhile")
     approve.add_argument("--plan", metavar="FILE", help="accept a plan as this file has it, changed by you")
     deny = verbs.add("deny", run_deny, "refuse it; the agent is told why")
@@ -75,10 +75,17 @@ def run_approve(options: argparse.Namespace) -> int:
         digest = shown.digest(options.number) or _look(request)
         if digest is None:
             return 1
-        how = plan_answer(options) if request["kind"] == "plan" else {"scope": options.scope}
+        how = plan_answer(options) if request["kind"] == "plan" else _scope(options.scope)
         _respond(client, request, digest=digest, decision="allow", **how)
     put(f"Allowed #{options.number}.")
     return 0
+
+
+def _scope(named: str) -> Json:
+    """`prefix` is the wider of the two rules that a card may offer for a conversation."""
+    if named == "prefix":
+        return {"scope": "conversation", "optionId": "allow_conversation_prefix"}
+    return {"scope": named}
 
 
 def run_deny(options: argparse.Namespace) -> int:

@@ -1,14 +1,14 @@
-"""`locks`, `rules`, `doctor`, `models`: what holds, what is allowed, what was found.
+"""`locks`, `doctor`, `models`: what holds, what was found; with `rules` beside them.
 
-Owns how these lists read. Does not own rules (core.policy) nor findings (config.doctor).
+Owns how these lists read. Does not own rules (cli.rules) nor findings (config.doctor).
 """
 
 import argparse
-import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from agent_ls.cli import rules
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.daemon import duration
 from agent_ls.cli.places import command_id, path_uri, short_path, uri_path
@@ -28,11 +28,7 @@ def register(verbs: Verbs) -> None:
     locks.add_argument("action", nargs="?", choices=["list", "release"], default="list")
     locks.add_argument("path", nargs="?", metavar="PATH", help="the file or folder as the list names it")
     locks.add_argument("--json", action="store_true")
-    rules = verbs.add("rules", run_rules, "what may run without asking, and why")
-    rules.add_argument("action", nargs="?", choices=["list", "explain"], default="list")
-    rules.add_argument("call", nargs="*", metavar="TOOL INPUT", help="explain: shell 'git status', read PATH, or JSON")
-    rules.add_argument("--conversation", metavar="ID", help="as seen from this conversation")
-    rules.add_argument("--json", action="store_true")
+    rules.register(verbs)
     models = verbs.add("models", run_models, "models that can be chosen")
     models.add_argument("--json", action="store_true")
     doctor = verbs.add("doctor", run_doctor, "what was found on this machine and what is missing")
@@ -68,21 +64,6 @@ def _release(options: argparse.Namespace) -> int:
         put_json({"released": named})
     else:
         put("Taken over. What runs on under it is told; who waited for it goes on.")
-    return 0
-
-
-def run_rules(options: argparse.Namespace) -> int:
-    if options.action == "explain":
-        return _explain(options)
-    with Client.connect(start=True) as client:
-        rules: list[Json] = client.call("agent/permission/list", _seen_from(options))["rules"]
-    if options.json:
-        put_json({"rules": rules})
-    elif not rules:
-        put("No rules of your own. Reads in the workspace run freely, the rest asks.")
-    else:
-        rows = [[str(rule.get(name, "")) for name in ("effect", "rule", "scope", "origin")] for rule in rules]
-        put("\n".join(table(rows, style_of(sys.stdout), head=["effect", "rule", "scope", "from"])))
     return 0
 
 
@@ -137,47 +118,6 @@ def _running() -> "Running | str | None":
 def _provider(held: Json) -> str:
     told = held["id"] + (f" (model {held['model']})" if held.get("model") and held["id"] != "demo" else "")
     return one_line(told if held.get("available") else f"{told}: not ready", 120)
-
-
-def _explain(options: argparse.Namespace) -> int:
-    if not options.call:
-        complain("Which call?", "For example: agent-ls rules explain shell 'git status'")
-        return 1
-    tool, *words = options.call
-    given = _input(tool, words)
-    with Client.connect(start=True) as client:
-        said: Json = client.call("agent/permission/explain", {"tool": tool, "input": given, **_seen_from(options)})
-    if options.json:
-        put_json(said)
-        return 0
-    style = style_of(sys.stdout)
-    colour = {"allow": "green", "ask": "yellow", "deny": "red"}.get(str(said["effect"]), "bold")
-    put(f"{style.paint(str(said['effect']), 'bold', colour)}  {one_line(str(said.get('reason', '')), 500)}")
-    rule = said.get("rule")
-    if isinstance(rule, dict):
-        put(style.dim(f"rule {rule.get('rule')}, scope {rule.get('scope')}, from {rule.get('origin')}"))
-    elif rule:
-        put(style.dim(f"rule {rule}"))
-    return 0
-
-
-def _input(tool: str, words: list[str]) -> Json:
-    """JSON as it is; else the one thing that this tool is mostly about."""
-    text = " ".join(words)
-    if text.startswith("{"):
-        try:
-            given = json.loads(text)
-        except ValueError:
-            given = None
-        if isinstance(given, dict):
-            return given
-    return {{"shell": "command", "fetch": "url"}.get(tool, "path"): text}
-
-
-def _seen_from(options: argparse.Namespace) -> Json:
-    if options.conversation:
-        return {"conversationId": options.conversation}
-    return {"workspace": path_uri(os.getcwd())}
 
 
 def _availability(model: Json) -> str:

@@ -70,5 +70,10 @@ def call_id(item: str) -> str:
     return "call_" + _digest(item, 24)
 
 
+def rule_id(place: str, verdict: str, pattern: str) -> str:
+    """A kept rule; `place` is a conversation's id, or what the store calls the person or a workspace."""
+    return f"{place}:{_digest(f'{verdict} {pattern}', 12)}"
+
+
 def _digest(text: str, length: int) -> str:
     return sha256(text.encode()).hexdigest()[:length]

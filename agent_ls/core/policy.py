@@ -1,8 +1,8 @@
 """May this call run, must a person be asked, or is it refused: the one place that decides.
 
-Owns the order of rules (deny beats ask beats allow, across all scopes), what is built in, and what a card may offer.
-Does not own how a command is read (shell_command.py), how a rule is matched (rules.py) or who is asked. The verdict
-names the rule that decided, so that it can be explained.
+Owns the order of rules (deny beats ask beats allow, across all scopes) and what is built in. Does not own how a command
+is read (shell_command.py), which commands only look (harmless.py), how a rule is matched (rules.py), what a card may
+offer (offers.py) or who is asked. The verdict names the rule that decided, so that it can be explained.
 """
 
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent_ls.core.conversation import Mode
-from agent_ls.core.display import hidden
-from agent_ls.core.request import Decision, Option
+from agent_ls.core.harmless import Seen
+from agent_ls.core.harmless_table import Sight
 from agent_ls.core.rules import (
     Place,
     Rule,
@@ -25,9 +25,8 @@ from agent_ls.core.rules import (
 )
 from agent_ls.core.sensitive import asks_to_read, asks_to_write, is_beneath, never_written
 from agent_ls.core.shell_command import Argv, Unvouched, Vouched, parse
-from agent_ls.core.shell_programs import never_always
 
-__all__ = ["Proposal", "Rule", "Ruling", "Scope", "Verdict", "judge", "offers", "parse_rule"]
+__all__ = ["Proposal", "Rule", "Ruling", "Scope", "Verdict", "judge", "parse_rule"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +36,9 @@ class Proposal:
 
     All paths are absolute and real; one that ends with `/` stands for all that is beneath it. `protected` are the
     daemon's own: state, runtime and configuration. `shared`: what is written has other hard links.
+    `sights` are what each simple command of a script looks at, None for
+    one that is not known to do no more than look. `brought` are names of programs that the workspace has taken: they
+    are not what a rule means that was not made there.
     """
 
     tool: str
@@ -53,6 +55,8 @@ class Proposal:
     protected: tuple[str, ...] = ()
     fold: bool = False
     shared: bool = False
+    sights: tuple[tuple[Seen, ...] | None, ...] = ()
+    brought: tuple[str, ...] = ()
 
     @property
     def place(self) -> Place:
@@ -73,39 +77,17 @@ def judge(proposal: Proposal, rules: Iterable[Rule]) -> Verdict:
     # A workspace's file may only narrow, whoever read it.
     known = tuple(rule for rule in rules if rule.narrows or rule.scope is not Scope.WORKSPACE)
     return (
-        _never(proposal)
-        or _narrowed(proposal, known, Ruling.DENY)
+        never(proposal)
+        or narrowed(proposal, known, Ruling.DENY)
         or _only_reads(proposal)
-        or _narrowed(proposal, known, Ruling.ASK)
+        or narrowed(proposal, known, Ruling.ASK)
         or _asked(proposal)
         or _doubted(proposal, known)
         or _widened(proposal, known)
     )
 
 
-def offers(proposal: Proposal, rules: Iterable[Rule]) -> tuple[Option, ...]:
-    """What the card offers: an "always" only where a literal rule can be stored, with that rule."""
-    once = Option(id="allow_once", label="Allow once", decision=Decision.ALLOW, scope="once")
-    deny = Option(id="deny", label="Deny", decision=Decision.DENY)
-    rule = _literal(proposal, tuple(rules))
-    if rule is None:
-        return once, deny
-    allow = Decision.ALLOW
-    return (
-        once,
-        Option(
-            id="allow_conversation",
-            label="Allow for this conversation",
-            decision=allow,
-            scope="conversation",
-            rule=rule,
-        ),
-        Option(id="allow_workspace", label="Allow in this workspace", decision=allow, scope="workspace", rule=rule),
-        deny,
-    )
-
-
-def _never(proposal: Proposal) -> Verdict | None:
+def never(proposal: Proposal) -> Verdict | None:
     for path in proposal.writes:
         if what := never_written(path, proposal.place, proposal.protected):
             return Verdict(Ruling.DENY, f"built-in: never write {what}", f"`{path}` belongs to {what}.")
@@ -130,7 +112,7 @@ def _only_reads(proposal: Proposal) -> Verdict | None:
     return None
 
 
-def _narrowed(proposal: Proposal, rules: tuple[Rule, ...], ruling: Ruling) -> Verdict | None:
+def narrowed(proposal: Proposal, rules: tuple[Rule, ...], ruling: Ruling) -> Verdict | None:
     rule = next((rule for rule in rules if rule.verdict is ruling and _speaks_of(rule, proposal)), None)
     if rule is None:
         return None
@@ -162,7 +144,7 @@ def _doubted(proposal: Proposal, rules: tuple[Rule, ...]) -> Verdict | None:
     if proposal.shared:
         reason = "It has other hard links, and a change shows in all of them, wherever they are."
         return Verdict(Ruling.ASK, "built-in: files with other hard links are asked for", reason)
-    for kind, path in _parts(proposal):
+    for kind, path in parts(proposal):
         found = asks_to_read if kind == "read" else asks_to_write
         what = found(path, proposal.place)
         if what and not any(rule.exact and _allows_path(rule, kind, path, proposal=proposal) for rule in rules):
@@ -183,11 +165,11 @@ def _widened(proposal: Proposal, rules: tuple[Rule, ...]) -> Verdict:
 
 
 def _each(proposal: Proposal, rules: tuple[Rule, ...]) -> Iterable[Verdict]:
-    for kind, path in _parts(proposal):
+    for kind, path in parts(proposal):
         yield _path(kind, path, proposal, rules=rules)
     if proposal.command is not None:
-        for argv in _commands(proposal.command):
-            yield _granted(next((rule for rule in rules if _allows(rule, argv)), None), "commands")
+        for place, argv in enumerate(_commands(proposal.command)):
+            yield _command(argv, proposal, rules, seen=_at(proposal.sights, place))
     elif proposal.host is not None:
         yield _granted(
             next((rule for rule in rules if _allows_host(rule, proposal)), None), f"calls of {proposal.tool}"
@@ -203,6 +185,53 @@ def _each(proposal: Proposal, rules: tuple[Rule, ...]) -> Iterable[Verdict]:
             next((rule for rule in rules if not rule.narrows and matches_tool(rule, proposal.tool)), None),
             f"calls of {proposal.tool}",
         )
+
+
+def _command(argv: Argv, proposal: Proposal, rules: tuple[Rule, ...], *, seen: tuple[Seen, ...] | None) -> Verdict:
+    meant = rules if argv[0] not in proposal.brought else tuple(rule for rule in rules if rule.scope in _MADE_HERE)
+    allowing = sorted((rule for rule in meant if _allows(rule, argv)), key=lambda rule: not rule.exact)
+    rule = allowing[0] if allowing else None
+    secret = next((one for one in seen or () if _holds_secrets(one, proposal)), None)
+    if secret is not None and (rule is None or not rule.exact):
+        what = asks_to_read(secret.path, proposal.place) or "secrets"
+        return Verdict(Ruling.ASK, f"built-in: {what} are asked for", f"`{secret.path}` is one of {what}.")
+    if rule is None and argv[0] in proposal.brought:
+        own = f"`{argv[0]}` is a program of the workspace here."
+        return Verdict(Ruling.ASK, "built-in: programs that a workspace brings are asked for", own)
+    if rule is not None or seen is None:
+        return _granted(rule, "commands")
+    return _harmless(argv[0], proposal, rules, seen=seen)
+
+
+def _harmless(program: str, proposal: Proposal, rules: tuple[Rule, ...], *, seen: tuple[Seen, ...]) -> Verdict:
+    """A command of the table runs if it looks at nothing that `read` would have to ask for."""
+    outside = next((s for s in seen if not is_beneath(s.path, proposal.root, fold=proposal.fold)), None)
+    if outside is not None:
+        return Verdict(
+            Ruling.ASK, "built-in: reads outside the workspace are asked for", f"It looks at `{outside.path}`."
+        )
+    guarded = any(rule.narrows and rule.verdict is Ruling.DENY and rule.tool in {"read", "*"} for rule in rules)
+    if guarded and any(s.folder and s.sight is not Sight.CONTENT for s in seen):
+        return Verdict(
+            Ruling.ASK, "built-in: lists of names are asked for where a rule denies reads", "It could name them."
+        )
+    if any(s.folder and s.sight is Sight.CONTENT for s in seen):
+        return Verdict(
+            Ruling.ASK, "built-in: reads of whole folders by a command are asked for", "It may read all files there."
+        )
+    return Verdict(
+        Ruling.ALLOW,
+        f"built-in: `{program}` only looks (table of harmless commands)",
+        "It only looks, in the workspace.",
+    )
+
+
+def _holds_secrets(one: Seen, proposal: Proposal) -> bool:
+    return one.sight is Sight.CONTENT and asks_to_read(one.path, proposal.place) is not None
+
+
+def _at(sights: tuple[tuple[Seen, ...] | None, ...], place: int) -> tuple[Seen, ...] | None:
+    return sights[place] if place < len(sights) else None
 
 
 def _path(kind: str, path: str, proposal: Proposal, *, rules: tuple[Rule, ...]) -> Verdict:
@@ -222,7 +251,7 @@ def _granted(rule: Rule | None, what: str) -> Verdict:
     return Verdict(Ruling.ALLOW, str(rule), f"The rule `{rule.pattern}` allows it.")
 
 
-def _parts(proposal: Proposal) -> Iterable[tuple[str, str]]:
+def parts(proposal: Proposal) -> Iterable[tuple[str, str]]:
     yield from (("read", path) for path in proposal.reads)
     yield from (("edit", path) for path in proposal.writes)
 
@@ -246,10 +275,13 @@ def _allows_host(rule: Rule, proposal: Proposal) -> bool:
 
 def _speaks_of(rule: Rule, proposal: Proposal) -> bool:
     """A narrowing rule counts if it fits any part."""
-    if any(matches_path(rule, kind, path, place=proposal.place) for kind, path in _parts(proposal)):
+    if any(matches_path(rule, kind, path, place=proposal.place) for kind, path in parts(proposal)):
         return True
     if proposal.command is not None:
-        return any(matches_command(rule, argv) for argv in _commands(proposal.command))
+        looked_at = (one.path for seen in proposal.sights for one in seen or ())
+        return any(matches_path(rule, "read", path, place=proposal.place) for path in looked_at) or any(
+            matches_command(rule, argv) for argv in _commands(proposal.command)
+        )
     if proposal.host is not None:
         return matches_host(rule, proposal.tool, proposal.host)
     if rule.tool in _BY_PART:
@@ -258,43 +290,5 @@ def _speaks_of(rule: Rule, proposal: Proposal) -> bool:
 
 
 _HARMLESS: Final = frozenset({"read", "delegate"})
+_MADE_HERE: Final = frozenset({Scope.LOCAL, Scope.CONVERSATION})
 _BY_PART: Final = frozenset({"read", "edit", "write", "shell"})
-
-
-def _literal(proposal: Proposal, rules: tuple[Rule, ...]) -> str | None:
-    """The rule that an "always" would store: it allows exactly this and nothing else, or there is none."""
-    if (
-        proposal.asks
-        or _narrowed(proposal, rules, Ruling.ASK)
-        or not proposal.trusted
-        or _never(proposal)
-        or proposal.shared
-    ):
-        return None
-    if proposal.command is not None:
-        return None if proposal.reads or proposal.writes else _literal_command(proposal.command)
-    if proposal.host is not None:
-        return f"{proposal.tool}({proposal.host})"
-    parts = [part for part in _parts(proposal) if part[0] == "edit"] or list(_parts(proposal))
-    if len(parts) != 1 or any(_looked_at(kind, path, proposal) for kind, path in _parts(proposal)):
-        return None
-    kind, path = parts[0]
-    if hidden(path) or set("*?\\\n\t") & set(path):
-        return None
-    beneath = "**" if path.endswith("/") else ""
-    inside = is_beneath(path, proposal.root, fold=False) and path.rstrip("/") != proposal.root
-    return f"{kind}({path[len(proposal.root.rstrip('/')) + 1 :] if inside else path}{beneath})"
-
-
-def _looked_at(kind: str, path: str, proposal: Proposal) -> bool:
-    found = asks_to_read if kind == "read" else asks_to_write
-    return found(path, proposal.place) is not None
-
-
-def _literal_command(script: str) -> str | None:
-    words = parse(script)
-    if isinstance(words, Unvouched) or len(words.commands) != 1 or hidden(script):
-        return None
-    if never_always(words.commands[0]) or script.rstrip().endswith(" *"):
-        return None
-    return f"shell({script.strip()})"

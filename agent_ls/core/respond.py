@@ -92,9 +92,14 @@ def _is_what_was_decided(request: Request, answer: Answer) -> bool:
     if request.decision is not answer.decision or request.digest != answer.digest or answer.input is not None:
         return False
     if answer.decision is Decision.ALLOW:
-        return (answer.scope or "once") == (request.scope or "once")
+        return (answer.scope or "once") == (request.scope or "once") and _rule_of(request, answer) == _rule_of(request)
     said = (request.option_id, request.answers) == (answer.option_id, answer.answers)
     return said or answer.decision is Decision.DENY
+
+
+def _rule_of(request: Request, answer: Answer | None = None) -> str | None:
+    said = answer or request
+    return chosen_rule(request, scope=said.scope, option_id=said.option_id)
 
 
 def _check_scope(request: Request, answer: Answer) -> Refusal | None:
@@ -132,9 +137,18 @@ def _decide_call(draft: Draft, request: Request, answer: Answer) -> None:
     draft.move_call(request.item_id, CallFact.DENIED, result=result, **who)
 
 
+def chosen_rule(request: Request, *, scope: str | None, option_id: str | None) -> str | None:
+    """The rule that an "always" showed: that of the option that was named, else the first one for this scope."""
+    offered = [option for option in request.options if option.scope == scope and option.rule]
+    named = next((option for option in offered if option.id == option_id), None)
+    if option_id is not None:
+        return named.rule if named else None
+    return offered[0].rule if offered else None
+
+
 def _keep_rule(draft: Draft, request: Request, answer: Answer) -> None:
-    """Stores exactly the rule that the chosen option showed."""
-    rule = next((o.rule for o in request.options if o.scope == answer.scope and o.rule), None)
+    """Stores exactly the rule that the chosen option showed. One for a workspace is kept elsewhere (daemon.keeping)."""
+    rule = chosen_rule(request, scope=answer.scope, option_id=answer.option_id)
     if rule is None or answer.scope != "conversation":
         return
     kept: dict[str, Any] = {"verdict": "allow", "pattern": rule, "by": answer.by, "at": answer.at}

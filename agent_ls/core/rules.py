@@ -5,6 +5,7 @@ A narrowing rule (ask, deny) is read widely and a widening one to the letter: no
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -35,12 +36,16 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """`pattern` is the rule as written, `shell(git log *)`; `origin` is the file or the request it came from."""
+    """`pattern` is the rule as written, `shell(git log *)`; `origin` is the file or the request it came from.
+
+    `id`: of one that was kept by an answer or a command, and can be removed by it.
+    """
 
     verdict: Ruling
     pattern: str
     scope: Scope
     origin: str
+    id: str | None = None
 
     @property
     def tool(self) -> str:
@@ -149,6 +154,20 @@ def matches_host(rule: Rule, tool: str, host: str) -> bool:
     return beneath or host == (above if rule.narrows else named)
 
 
+def starts(rules: Iterable[Rule], place: Place) -> tuple[str, ...]:
+    """Where the narrowing rules about paths begin, as far as they name something: `secret/**` is about `secret`."""
+    found = []
+    for rule in rules:
+        if not rule.narrows or rule.body is None or rule.tool not in _PATH_TOOLS:
+            continue
+        start, rest = _anchor(rule.body, place)
+        named = re.split(r"[*?]", rest, maxsplit=1)[0]
+        named = named.rpartition("/")[0] if named != rest else named
+        if named.strip("/"):
+            found.append(f"{start.rstrip('/')}/{named.strip('/')}")
+    return tuple(found)
+
+
 def matches_tool(rule: Rule, tool: str) -> bool:
     """For tools whose input no pattern is matched with: a rule on a part of them narrows all of it."""
     return _names(rule, tool) and (rule.body is None or rule.body == "*" or rule.narrows)
@@ -192,17 +211,18 @@ def _argv(body: str) -> Argv:
 
 @lru_cache(maxsize=512)
 def _regex(body: str, place: Place, *, wide: bool) -> re.Pattern[str]:
-    if body.startswith("~/"):
-        start, rest = place.home, body[2:]
-    elif body.startswith("/"):
-        start, rest = "", body[1:]
-    else:
-        start, rest = place.root, body.removeprefix("./")
-        if wide and ("/" not in rest.rstrip("/") or rest.startswith("**/")):
-            start, rest = "", f"**/{rest}"
+    start, rest = _anchor(body, place)
+    if wide and not body.startswith(("~/", "/")) and ("/" not in rest.rstrip("/") or rest.startswith("**/")):
+        start, rest = "", f"**/{rest}"
     beneath = "(?:/.*)?" if wide else ""
     flags = re.DOTALL | (re.IGNORECASE if place.fold else 0)
     return re.compile(re.escape(start.rstrip("/")) + "/" + _glob(rest.rstrip("/")) + beneath, flags)
+
+
+def _anchor(body: str, place: Place) -> tuple[str, str]:
+    if body.startswith("~/"):
+        return place.home, body[2:]
+    return ("", body[1:]) if body.startswith("/") else (place.root, body.removeprefix("./"))
 
 
 def _glob(pattern: str) -> str:

@@ -52,6 +52,14 @@ def never_written(path: str, place: Place, protected: tuple[str, ...]) -> str | 
     return None
 
 
+def guarded(place: Place, protected: tuple[str, ...]) -> tuple[str, ...]:
+    """Places that have a name, with which a file is told that is in them under another."""
+    home, root = place.home.rstrip("/"), place.root.rstrip("/")
+    inside = (*_NEVER_INSIDE, *_ASKED_FOLDERS, *_ASKED_WRITES, *(name for name in _ASKED_READS if "*" not in name))
+    own = (*_ASKED_FOLDERS, *_SHELL_START, *(name for name in _ASKED_READS if "*" not in name))
+    return (*protected, *(f"{root}/{name}" for name in inside), *(f"{home}/{name}" for name in own))
+
+
 def asks_to_read(path: str, place: Place) -> str | None:
     *folders, name = _parts(path, fold=place.fold)
     if any(fnmatchcase(name, pattern) for pattern in _ASKED_READS):

@@ -44,7 +44,7 @@ _ACTIVE: Final[Mapping[str, frozenset[str]]] = {
     "fdfind": _words("-x --exec -X --exec-batch"),
     "git": _words(
         "-c -C --output --exec-path --git-dir --work-tree --config-env --upload-pack --receive-pack --exec -x -O "
-        "--open-files-in-pager --ext-diff --textconv --extcmd --super-prefix"
+        "--open-files-in-pager --ext-diff --textconv --extcmd --super-prefix --no-index --contents"
     ),
     "sort": _words("-o --output --compress-program -T --temporary-directory --files0-from"),
     "rg": _words("--pre --pre-glob --hostname-bin -z --search-zip"),
@@ -53,7 +53,7 @@ _ACTIVE: Final[Mapping[str, frozenset[str]]] = {
     "printf": _words("-v"),
     "xxd": _words("-r"),
     "date": _words("-s --set -f --file"),
-    "file": _words("-C --compile -m --magic-file"),
+    "file": _words("-C --compile -m --magic-file -z -Z --uncompress --uncompress-noreport -f --files-from"),
     "man": _words("-P --pager -H --html"),
     "less": _words("-o -O --log-file -k --lesskey-file"),
     "jq": _words("-L -f --from-file"),
@@ -62,12 +62,35 @@ _ACTIVE: Final[Mapping[str, frozenset[str]]] = {
     "wget": _words("-O -o --output-document --use-askpass -e --execute --post-file -P"),
     "rsync": _words("-e --rsh --rsync-path"),
     "go": _words("-exec -toolexec -vettool -o"),
-    "cargo": _words("--config"),
+    "cargo": _words("--config --manifest-path -C -Z --target-dir --artifact-dir --out-dir"),
+    "ruff": _words("--fix --fix-only --unsafe-fixes --output-file -o --config --add-noqa --cache-dir"),
     "npm": _words("--script-shell --prefix --node-options"),
-    "pytest": _words("-p -c --rootdir --confcutdir -o --override-ini --basetemp"),
-    "diff": _words("--output"),
+    "pytest": _words(
+        "-p -c --config-file --rootdir --confcutdir -o --override-ini --basetemp --junitxml --junit-xml --log-file "
+        "--report-log --pdbcls --pastebin --debug -W --pythonwarnings --pyargs --import-mode --cov-report --cov-config"
+    ),
+    "diff": _words("--output -l --paginate"),
     "hostname": _words("-F --file -b"),
 }
+# More operands than these, and the next one is a file that is written, or a name or a time that is set.
+_LOOKS_ONLY_AT: Final[Mapping[str, int]] = {"uniq": 1, "xxd": 1, "hostname": 0, "base64": 1}
+# What is known of git. Anything else may be a helper, or an alias that the repository brings.
+_GIT_VERBS: Final = _words(
+    "add am annotate apply archive blame branch cat-file check-ignore checkout cherry cherry-pick clean clone commit "
+    "count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref fsck gc grep init log ls-files "
+    "ls-remote ls-tree merge merge-base mv name-rev notes pull push range-diff rebase reflog remote reset restore "
+    "rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status switch symbolic-ref "
+    "tag var version whatchanged worktree"
+)
+FAMILIES: Final[Mapping[str, frozenset[str]]] = {
+    "git": _words("status log diff show blame ls-files shortlog describe"),
+    "cargo": _words("build check clippy test"),
+    "npm": _words("test"),
+    "pytest": frozenset(),
+    "ruff": _words("check"),
+}
+"""Programs, and which of their verbs, that a rule for a beginning may be offered for: what could follow and does
+more than their name says is known, and needs a rule of its own."""
 _FORCE: Final = ("--force", "--hard")
 
 
@@ -93,7 +116,7 @@ def hands_on(argv: Sequence[str]) -> str | None:
 def needs_exact(argv: Sequence[str]) -> bool:
     """Only a rule for exactly these words may allow it; one for its beginning says too little."""
     name = base(argv[0])
-    if name in _ARITHMETIC or name in _SCRIPTED:
+    if name in _ARITHMETIC or name in _SCRIPTED or _sets_or_writes(name, argv[1:]):
         return True
     return any(_is_active(word, _ACTIVE[name]) for word in argv[1:]) if name in _ACTIVE else False
 
@@ -116,6 +139,23 @@ def unwrapped(argv: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     return tuple(words for words in found if words)
 
 
+def _sets_or_writes(name: str, words: Sequence[str]) -> bool:
+    operands = [word for word in words if not word.startswith("-") or word == "-"]
+    match name:
+        case "git":
+            return bool(operands) and operands[0] not in _GIT_VERBS
+        case "date":
+            return any(not word.startswith("+") for word in operands)
+        case _:
+            return name in _LOOKS_ONLY_AT and _reaches_past(words, _LOOKS_ONLY_AT[name])
+
+
+def _reaches_past(words: Sequence[str], most: int) -> bool:
+    """Not every program takes flags after an operand: what looks like one may be the file that it writes."""
+    first = next((n for n, word in enumerate(words) if not word.startswith("-") or word in {"-", "--"}), len(words))
+    return len(words) - first > most
+
+
 def _is_active(word: str, flags: frozenset[str]) -> bool:
     if not word.startswith("-") or word == "-":
         return False
@@ -124,7 +164,8 @@ def _is_active(word: str, flags: frozenset[str]) -> bool:
         return True
     if word.startswith("--"):
         # GNU programs take any unambiguous beginning of a long flag.
-        return len(name) > 3 and any(flag.startswith(name) for flag in flags)
+        # Others take `--exec` for `-exec`.
+        return name[1:] in flags or (len(name) > 3 and any(flag.startswith(name) for flag in flags))
     return any(len(flag) == 2 and flag[1] in word[1:] for flag in flags)
 
 

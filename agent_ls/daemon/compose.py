@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent_ls import paths
+from agent_ls.adapters.host import identity
 from agent_ls.adapters.host.agent_files import AgentFiles
 from agent_ls.adapters.host.cards import CardFiles
 from agent_ls.adapters.host.exports import ExportFiles
 from agent_ls.adapters.host.notices import DesktopNotices
+from agent_ls.adapters.host.rule_files import RuleFiles
 from agent_ls.adapters.host.system import RandomIds, SystemClock
+from agent_ls.adapters.host.watcher import watch_file
 from agent_ls.adapters.ledger.jsonl import open_file
 from agent_ls.adapters.mcp.servers import Servers
 from agent_ls.adapters.tools.language import LanguageTools
@@ -99,6 +102,10 @@ class Daemon:
         """Reads the configuration again, beside everything else."""
         self.desk.services.supervisor.start("reload", self.reloader.reload)
 
+    async def watch(self) -> None:
+        """Reads it again whenever its file has changed."""
+        await watch_file(self.reloader.settings.path, self.reload)
+
     async def come_to_rest(self) -> None:
         """Once it is told to end: waits for what runs until the deadline, then leaves it to the next daemon.
 
@@ -137,20 +144,19 @@ async def composed(
     providers, workshop = Providers(settings, dict(environ), clock), _workshop(settings, environ, clock)
     try:
         async with Supervisor() as supervisor:
-            workspaces, opened = Workspaces(settings, environ), open_files(_spool(environ))
+            rules, opened = RuleFiles(str(state_dir / "rules")), open_files(_spool(environ))
+            workspaces = Workspaces(settings, environ, rules)
             services = _services(
                 settings, environ, ledger=ledger, supervisor=supervisor, providers=providers, workspaces=workspaces,
                 workshop=workshop, boot_id=boot_id, clock=clock, opened=opened, host=host,
             )  # fmt: skip
-            registry = _registry(services)
-            board = Board(opened.documents, clock.monotonic, diagnostics.draw)
+            registry, board = _registry(services), Board(opened.documents, clock.monotonic, diagnostics.draw)
             inbox = await _inbox(registry, board, environ, reviser=revising(registry, opened.documents))
             reloader, janitor = Reloader(settings, read, clock), Janitor(registry)
             reloader.users = [providers.use, workspaces.use, workshop.use, partial(_limit, services)]
-            report = {"config": reloader.status, "janitor": janitor.status, "mcp": services.toolbox.status}
             cards = CardFiles(str(state_dir / "cards"))
             exchange = _exchange(registry, settings, state_dir, drop_cards=cards.drop, gone=inbox.deleted)
-            shared = sharing(registry, inbox, exchange.housekeeper.delete, ttl_s=settings.ledger.claim_ttl_s)
+            shared = sharing(registry, inbox, exchange.housekeeper.delete, settings=settings, rules=rules)
             desk = Desk(
                 registry=registry,
                 services=services,
@@ -163,18 +169,23 @@ async def composed(
                 person=_person(),
                 version=__version__,
                 workspace_rules=workspaces.workspace_rules,
-                status=Reporter(registry, inbox, clock, parts=report).status,
+                status=Reporter(registry, inbox, clock, parts=_report(reloader, janitor, services)).status,
                 remember_environment=workspaces.remember_environment,
                 follow=shared.follow,
                 keep_card=cards.keep,
                 exchange=exchange,
                 reviewer=Reviewer(opened.files, ledger.get_blob),
+                kept_rules=rules,
             )
             _begin(supervisor, feed=services.feed.pump, ledger=keep, warm_up=providers.warm_up, **shared.works)
             yield Daemon(desk, handlers(desk), inbox, reloader, janitor)
     finally:
         await providers.close()
         await ledger.close()
+
+
+def _report(reloader: Reloader, janitor: Janitor, services: Services) -> Mapping[str, Callable[[], Any]]:
+    return {"config": reloader.status, "janitor": janitor.status, "mcp": services.toolbox.status}
 
 
 def _registry(services: Services) -> Registry:
@@ -246,6 +257,8 @@ def _services(
         hooks=workshop.hooks,
         agents=partial(known_agents, AgentFiles(), os.path.expanduser("~")),
         chance=random.random,
+        folds=identity.folds,
+        twins=identity.twins,
     )
 
 

@@ -155,6 +155,7 @@ async def _serve(
             tasks.start_soon(listener.serve, serve, services.clock.sleep)
             tasks.start_soon(returning.give_time, services.clock.sleep)
             services.supervisor.start("janitor", daemon.janitor.watch)
+            services.supervisor.start("configuration", daemon.watch)
             services.supervisor.start("housekeeping", daemon.desk.exchange.housekeeper.watch)
             ready()
             gc.freeze()

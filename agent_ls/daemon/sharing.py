@@ -6,9 +6,12 @@ Owns what is wired to what for that. Where one machine has the ledger for itself
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from agent_ls.config.settings import Settings
 from agent_ls.core.errors import Refusal
+from agent_ls.daemon.keeping import Keeper
 from agent_ls.editor.commands import Answer, Commands
 from agent_ls.editor.inbox import Inbox
+from agent_ls.ports.rules import RuleStore
 from agent_ls.ports.shared import Shared
 from agent_ls.runtime.others import Others, Told
 from agent_ls.runtime.registry import Registry
@@ -26,9 +29,15 @@ class Sharing:
 
 
 def sharing(
-    registry: Registry, inbox: Inbox, delete: Callable[[str, str], Awaitable[Answer | Refusal]], *, ttl_s: float
+    registry: Registry,
+    inbox: Inbox,
+    delete: Callable[[str, str], Awaitable[Answer | Refusal]],
+    *,
+    settings: Settings,
+    rules: RuleStore,
 ) -> Sharing:
     commands = Commands(registry, delete)
+    commands.on_answer = Keeper(rules).on_answer
     ledger: object = registry.services.ledger
     if not isinstance(ledger, Shared):
         return Sharing(commands=commands)
@@ -39,7 +48,7 @@ def sharing(
         elif inbox.knows(about.conversation_id):
             inbox.deleted(about.conversation_id)
 
-    others = Others(registry, ledger, ttl_s=ttl_s, decide=commands.take, told=told)
+    others = Others(registry, ledger, ttl_s=settings.ledger.claim_ttl_s, decide=commands.take, told=told)
     commands.hints = others
     works = {"hints": others.listen, "lease": others.stay_certain, "other daemons": others.work}
     return Sharing(commands=commands, follow=others.follow, works=works)

@@ -5,22 +5,24 @@ which rules hold there; and which values are secrets, in those or in the daemon'
 may only narrow.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from agent_ls.config.settings import Settings
 from agent_ls.config.workspace import load_workspace
 from agent_ls.core.conversation import Conversation
+from agent_ls.core.kept_rules import origin, rule_of
 from agent_ls.core.masking import Masking, holds_secret, secret_values
 from agent_ls.core.rules import Rule, Ruling, Scope
 from agent_ls.core.uris import path_of
 from agent_ls.daemon.tool_servers import ToolServers
+from agent_ls.ports.rules import RuleStore
 
 
 class Workspaces:
-    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
+    def __init__(self, settings: Settings, environ: Mapping[str, str], kept: RuleStore) -> None:
         self._settings = settings
+        self._kept = kept
         self._secret = settings.secret_names()
         # Nobody chose it for a workspace: what may be a secret stays out, whatever it is called.
         self._own = {n: v for n, v in self._clean(environ).items() if not holds_secret(n, v)}
@@ -55,11 +57,11 @@ class Workspaces:
         return self._own
 
     def rules(self, conversation: Conversation) -> Sequence[Rule]:
-        kept = [_kept(rule) for rule in conversation.rules]
-        return [*self.workspace_rules(path_of(conversation.workspace)), *kept]
+        return [*self.workspace_rules(path_of(conversation.workspace)), *_of_conversation(conversation)]
 
     def workspace_rules(self, root: str) -> Sequence[Rule]:
-        return [*self._settings.rules, *self._shared(root)] if root else self._settings.rules
+        own = [*self._settings.rules, *self._kept.rules(None)]
+        return [*own, *self._shared(root), *self._kept.rules(root)] if root else own
 
     def _shared(self, root: str) -> Sequence[Rule]:
         options = load_workspace(Path(root))
@@ -72,6 +74,9 @@ class Workspaces:
         return {name: value for name, value in environ.items() if name not in self._secret}
 
 
-def _kept(rule: Mapping[str, Any]) -> Rule:
-    by = rule.get("by") or "you"
-    return Rule(Ruling.ALLOW, str(rule["pattern"]), Scope.CONVERSATION, f"allowed by {by}")
+def _of_conversation(conversation: Conversation) -> Iterable[Rule]:
+    for entry in conversation.rules:
+        by = origin(str(entry.get("by") or "you"))
+        rule = rule_of(entry, Scope.CONVERSATION, place=conversation.id, origin=by)
+        # A denial that cannot be read any more must not be lost.
+        yield rule or Rule(Ruling.ASK, "*", Scope.CONVERSATION, f"a rule {by} that cannot be read")

@@ -11,8 +11,10 @@ from typing import Any, Final, Protocol
 
 import anyio
 
+from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.editor.orders import Delete, Order, decide, handed, order_of
+from agent_ls.core.request import Request
+from agent_ls.editor.orders import Delete, Order, Reply, decide, handed, order_of
 from agent_ls.ports.ledger import LedgerError
 from agent_ls.ports.shared import Handed, Shared
 from agent_ls.runtime.actor import answer_of
@@ -34,7 +36,8 @@ class Hints(Protocol):
 class Commands:
     """`delete` removes a conversation and what was kept beside it.
 
-    `hints` tell of other daemons' commits, where there can be others.
+    `hints` tell of other daemons' commits, where there can be others. `on_answer` hears of each request that was
+    answered here, before the answer is acknowledged; of a command that comes again, again.
     """
 
     def __init__(self, registry: Registry, delete: Callable[[str, str], Awaitable[Answer]]) -> None:
@@ -42,6 +45,7 @@ class Commands:
         self._services = registry.services
         self._delete = delete
         self.hints: Hints | None = None
+        self.on_answer: Callable[[Request, Conversation], None] = lambda request, conversation: None
 
     async def run(self, order: Order) -> Answer:
         until = self._services.clock.monotonic() + LIMIT_S
@@ -98,7 +102,10 @@ class Commands:
         actor = await self._registry.actor(order.conversation_id)
         if isinstance(actor, Refusal):
             return actor
-        return await actor.command(order.command_id, partial(decide, wish=order.wish), what=order.what)
+        answer = await actor.command(order.command_id, partial(decide, wish=order.wish), what=order.what)
+        if isinstance(order.wish, Reply) and not isinstance(answer, Refusal):
+            self.on_answer(actor.state.requests[order.wish.request_id], actor.state.conversation)
+        return answer
 
     async def _hand_over(self, shared: Shared, order: Order, *, until: float, abroad: bool) -> Answer | None:
         """The owner's answer; None once nobody holds the conversation any more."""

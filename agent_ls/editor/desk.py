@@ -20,6 +20,7 @@ from agent_ls.editor.surface.board import Board
 from agent_ls.ports.exports import ExportFile, Spill
 from agent_ls.ports.files import Files
 from agent_ls.ports.provider import Failure
+from agent_ls.ports.rules import RuleStore
 from agent_ls.runtime.housekeeping import Housekeeper
 from agent_ls.runtime.registry import Registry
 from agent_ls.runtime.review import Reviewer
@@ -71,6 +72,7 @@ class Desk:
 
     `settle` finds out whether the disk holds the text of a copy that was opened or is changed for the first time.
     `keep_card` writes a text under a name, for windows to show; the URI of it.
+    `kept_rules` are those of the person and of workspaces that no file of theirs holds.
     """
 
     registry: Registry
@@ -93,3 +95,4 @@ class Desk:
     keep_card: Callable[[str, str], Awaitable[str]]
     exchange: Exchange
     reviewer: Reviewer
+    kept_rules: RuleStore

@@ -12,13 +12,14 @@ from typing import Any, Final, assert_never
 from pydantic import TypeAdapter
 
 from agent_ls.core import conversation as conversations
-from agent_ls.core import dispatch, interrupt, queue, respond, review, wait
+from agent_ls.core import dispatch, interrupt, kept_rules, queue, respond, review, wait
 from agent_ls.core.ask_again import ask_again
 from agent_ls.core.conversation import Change
 from agent_ls.core.dispatch import Message
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import ConversationFact
+from agent_ls.core.kept_rules import Kept
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.queue import QueueUpdate
 from agent_ls.core.request import Answer
@@ -65,7 +66,19 @@ class Delete:
     """Removes the conversation for good."""
 
 
-Wish = Message | QueueUpdate | Stop | Hurry | AskAgain | Reply | Settings | Delete | Review
+@dataclass(frozen=True, kw_only=True)
+class KeepRule:
+    """For this conversation."""
+
+    kept: Kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropRule:
+    rule_id: str
+
+
+Wish = Message | QueueUpdate | Stop | Hurry | AskAgain | Reply | Settings | KeepRule | DropRule | Delete | Review
 
 WISHES: Final[Mapping[str, type[Wish]]] = {
     "send": Message,
@@ -75,6 +88,8 @@ WISHES: Final[Mapping[str, type[Wish]]] = {
     "retry": AskAgain,
     "respond": Reply,
     "update": Settings,
+    "keep_rule": KeepRule,
+    "drop_rule": DropRule,
     "delete": Delete,
     "review": Review,
 }
@@ -109,6 +124,10 @@ def decide(state: ConversationState, at: str, *, wish: Wish) -> Decision | Refus
             return _update(state, at, wish)
         case Review():
             return review.review(state, wish, at)
+        case KeepRule():
+            return kept_rules.keep(state, wish.kept, at)
+        case DropRule():
+            return kept_rules.drop(state, wish.rule_id, at)
         case Delete():
             raise AssertionError("a conversation is deleted by its actor, not by an event")
         case _:

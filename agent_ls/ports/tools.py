@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
 from agent_ls.core.delegation import Wanted
+from agent_ls.core.harmless import Seen
 from agent_ls.core.items import Call, ItemKind, ToolResult
 from agent_ls.core.masking import Masking
 from agent_ls.core.messages import ToolSpec
@@ -72,6 +73,8 @@ class Prepared:
     `shared`: what is written has other hard links, which may be anywhere.
     `host`: whom it asks on the network, for policy; `asks`: as
     what it has to be asked for, whatever rules allow.
+    `sights`: for each simple command of a shell's script what it looks at, None for one that may do more than look.
+    `brought`: names in it that the workspace has taken for programs of its own.
     """
 
     tool: str
@@ -95,6 +98,8 @@ class Prepared:
     record: Callable[[], bytes] | None = field(default=None, compare=False)
     host: str | None = None
     asks: str | None = None
+    sights: tuple[tuple[Seen, ...] | None, ...] = ()
+    brought: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

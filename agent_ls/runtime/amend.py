@@ -21,11 +21,12 @@ from agent_ls.ports.tools import Invalid, Prepared
 from agent_ls.runtime import guard
 from agent_ls.runtime.equipment import find_again
 from agent_ls.runtime.hook_calls import ask
+from agent_ls.runtime.judging import proposal, standing
 from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.payloads import is_shortened, shrink_call, whole_input
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
-from agent_ls.runtime.triage import proposal, refilled
+from agent_ls.runtime.triage import refilled
 
 
 async def amended(
@@ -49,9 +50,8 @@ async def amended(
     prepared = await look(state, request, given, services=services)
     if isinstance(prepared, Invalid):
         return Refusal(Code.INVALID_PARAMS, f"The changed call was not taken: {prepared.message}", "Change it again.")
-    conversation = state.conversation
-    root, mode, trusted = os.path.realpath(state.root), conversation.mode, conversation.trusted
-    verdict = judge(proposal(prepared, services, root=root, mode=mode, trusted=trusted), services.rules(conversation))
+    where = standing(state.conversation, os.path.realpath(state.root), services)
+    verdict = judge(proposal(prepared, services, where), where.rules)
     if verdict.kind is Ruling.DENY:
         return Refusal(
             Code.PERMISSION_DENIED, f"The changed call may not run: {verdict.reason}", "Change it again, or deny it."

@@ -16,7 +16,6 @@ from anyio.abc import TaskGroup
 
 from agent_ls.core import delegation, step
 from agent_ls.core.call import CallFact
-from agent_ls.core.conversation import Mode
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import CallState, Item, ResultStatus, ToolResult
 from agent_ls.core.locks import Holder
@@ -28,19 +27,18 @@ from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.begun import Begun
 from agent_ls.runtime.hook_calls import HookCalls
+from agent_ls.runtime.judging import proposal, standing
 from agent_ls.runtime.patience import Fenced, patiently, record_patiently
 from agent_ls.runtime.payloads import shrink_result, whole_input
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
 from agent_ls.runtime.shells import TAKEN_OVER
-from agent_ls.runtime.triage import proposal
 
 LAST_WORDS_S: Final = 5.0
 LATE_S: Final = 1.0
 CONFIRMED: Final = 3
 MAY_HAVE_HAD_EFFECTS: Final = "It had begun when {why}, and may have had effects."
 DID_NOT_BEGIN: Final = "It was about to begin when {why}, and did not."
-AS_SEEN: Final = frozenset({ToolEffect.READ, ToolEffect.SHELL})
 
 
 class Batch:
@@ -190,10 +188,11 @@ class Batch:
     async def _prepare(self, item: Item, tool: Tool, context: ToolContext) -> Prepared | None:
         """Looks again right before the start: what was shown is what runs.
 
-        What a rule has just allowed was looked at a moment ago; reads and commands do not depend on what files hold.
+        What a rule has just allowed and what waited for nobody was looked at a moment ago; reads and commands do not
+        depend on what files hold.
         """
         fresh = self._prepared.pop(item.id, None)
-        if fresh is None or item.call.decided_by != "rule" or fresh.effect not in AS_SEEN:
+        if fresh is None or item.call.decided_by != "rule" or not _as_seen(fresh):
             fetch = partial(whole_input, item.call, self._services.ledger.get_blob)
             given = await patiently(fetch, self._services.clock)
             looked = (
@@ -208,22 +207,23 @@ class Batch:
                 item.id, "It changed after it was allowed, so it was not run. Read again and repeat it."
             )
             return None
-        if why := self._forbidden(item, fresh):
-            await self._not_run(item.id, f"It was allowed, and then came under another rule. {why}")
+        if why := self._withdrawn(item, fresh):
+            await self._not_run(item.id, why)
             return None
         return fresh
 
-    def _forbidden(self, item: Item, prepared: Prepared) -> str | None:
+    def _withdrawn(self, item: Item, fresh: Prepared) -> str | None:
         """Why it may not run any more: mode or rules may have changed while it waited for a person or for its turn."""
-        conversation = self._actor.state.conversation
-        just_judged = item.call.decided_by == "rule" and conversation.mode is not Mode.PLAN
-        if prepared.effect is ToolEffect.READ or just_judged:
+        if _as_seen(fresh):
             return None
-        root = os.path.realpath(self._actor.state.root)
-        mode, trusted = conversation.mode, conversation.trusted
-        proposed = proposal(prepared, self._services, root=root, mode=mode, trusted=trusted)
-        verdict = judge(proposed, self._services.rules(conversation))
-        return verdict.reason if verdict.kind is Ruling.DENY else None
+        conversation = self._actor.state.conversation
+        where = standing(conversation, os.path.realpath(self._actor.state.root), self._services)
+        verdict = judge(proposal(fresh, self._services, where), where.rules)
+        if verdict.kind is Ruling.DENY:
+            return f"It was allowed, and then came under another rule. {verdict.reason}"
+        if item.call.decided_by == "rule" and verdict.kind is not Ruling.ALLOW:
+            return f"What allowed it does not hold any more. {verdict.reason} Repeat it, and it is decided anew."
+        return None
 
     async def _started(self, item_id: str, prepared: Prepared) -> bool:
         record = await self._recorded(prepared)
@@ -304,3 +304,7 @@ def _told_of(taken: Sequence[str], result: ToolResult) -> ToolResult:
         return result
     said = f"[the person took {', '.join(taken)} over while this ran: look again before you rely on what it did]"
     return replace(result, output=f"{result.output.rstrip()}\n{said}".lstrip())
+
+
+def _as_seen(prepared: Prepared) -> bool:
+    return prepared.effect is ToolEffect.READ or (prepared.effect is ToolEffect.SHELL and not prepared.keys)

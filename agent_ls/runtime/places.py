@@ -50,7 +50,7 @@ def tool_context(state: ConversationState, item_id: str, services: Services) -> 
 
 def _unread(state: ConversationState, root: str, services: Services) -> Unread:
     rules = services.rules(state.conversation)
-    return unread(rules, Place(root, services.home), state.conversation.mode)
+    return unread(rules, Place(root, services.home, services.folds(root)), state.conversation.mode)
 
 
 async def _keep(services: Services, content: bytes) -> str:

@@ -3,7 +3,7 @@
 Owns nothing; every room of the runtime reads from it.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -81,6 +81,8 @@ class Services:
     by name; `sessions` conversations that have begun to work here, as they were then. `limits` and `may_auto` change
     when the configuration is read again, nothing else does. `host` names this machine where several share a ledger.
     `masking` knows the secrets that no result may hold. `chance` yields numbers between 0 and 1.
+    `folds`: the volume of a folder takes another case for the same name; `twins` are other names of the same files
+    beneath known places.
     """
 
     ledger: Ledger
@@ -100,6 +102,8 @@ class Services:
     protected: tuple[str, ...] = ()
     may_auto: bool = False
     host: str = ""
+    folds: Callable[[str], bool] = lambda folder: False
+    twins: Callable[[Iterable[str], Iterable[str]], Sequence[str]] = lambda paths, known: ()
     unsaved: Callable[[str], Sequence[str]] = lambda root: ()
     drain: Drain = field(default_factory=Drain)
     shells: Shells = field(default_factory=NoShells)

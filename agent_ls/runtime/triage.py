@@ -16,18 +16,18 @@ import anyio
 
 from agent_ls.core import ids, plans
 from agent_ls.core.attempt import Attempt
-from agent_ls.core.conversation import Mode
 from agent_ls.core.items import Call, ItemKind
 from agent_ls.core.messages import CallPart, Reply, Stop
 from agent_ls.core.nesting import DEEPEST, too_deep
-from agent_ls.core.policy import Proposal, judge, offers
-from agent_ls.core.request import Option
+from agent_ls.core.offers import offers
+from agent_ls.core.policy import judge
 from agent_ls.core.rules import Rule
 from agent_ls.core.step import Triage, TriageVerdict
 from agent_ls.ports.tools import Invalid, Prepared, Tool
 from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.hook_calls import HookCalls
+from agent_ls.runtime.judging import Standing, proposal
 from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.payloads import shorten_call, shrink_call
 from agent_ls.runtime.places import tool_context
@@ -102,8 +102,13 @@ class Triager:
 
     def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool, rules: Sequence[Rule]) -> Triage:
         conversation = self._actor.state.conversation
-        root = os.path.realpath(self._actor.state.root)
-        proposed = proposal(prepared, self._services, root=root, mode=conversation.mode, trusted=conversation.trusted)
+        where = Standing(
+            root=os.path.realpath(self._actor.state.root),
+            mode=conversation.mode,
+            trusted=conversation.trusted,
+            rules=rules,
+        )
+        proposed = proposal(prepared, self._services, where)
         verdict = judge(proposed, rules)
         kind, more = TriageVerdict(verdict.kind), dict[str, Any]()
         if prepared.questions and kind is not TriageVerdict.DENY:
@@ -112,7 +117,7 @@ class Triager:
             kind = TriageVerdict.ASK
             more = {"title": prepared.title, "plan": prepared.plan, "options": plans.OPTIONS}
         elif kind is TriageVerdict.ASK:
-            more = {"title": prepared.title, "card": prepared.card, "options": offered(proposed, rules)}
+            more = {"title": prepared.title, "card": prepared.card, "options": offers(proposed, rules)}
         return Triage(
             part=index,
             kind=tool.kind,
@@ -129,30 +134,6 @@ class Triager:
     def _unknown(self, name: str) -> str:
         offered = ", ".join(equipment.names(self._actor.state.conversation, self._services))
         return f"There is no tool `{name[:80]}`. The tools are: {offered}."
-
-
-def proposal(prepared: Prepared, services: Services, *, root: str, mode: Mode, trusted: bool) -> Proposal:
-    """What policy is asked about a prepared call."""
-    return Proposal(
-        tool=prepared.tool,
-        effect=str(prepared.effect),
-        command=prepared.command,
-        host=prepared.host,
-        asks=prepared.asks,
-        reads=prepared.reads,
-        writes=prepared.writes,
-        root=root,
-        home=services.home,
-        mode=mode,
-        trusted=trusted,
-        protected=services.protected,
-        shared=prepared.shared,
-    )
-
-
-def offered(proposed: Proposal, rules: Sequence[Rule]) -> tuple[Option, ...]:
-    """Options of the card. Rules for a whole workspace cannot be stored yet, so none is offered."""
-    return tuple(option for option in offers(proposed, rules) if option.scope != "workspace")
 
 
 def parse_arguments(text: str) -> dict[str, Any] | str:

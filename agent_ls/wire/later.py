@@ -3,9 +3,9 @@
 Owns their shape only, so that docs and types of clients are complete. A model moves to models.py with its handler.
 """
 
-from typing import Any, Literal
+from typing import Any
 
-from agent_ls.wire.models import Command, Id, OfConversation, Params, Prose, Scope, Text, Uri
+from agent_ls.wire.models import Command, Id, OfConversation, Params, Prose, Text, Uri
 
 
 class ForkPoint(Params):
@@ -50,18 +50,6 @@ class Rollback(Command):
     conversation_id: Id
     run_id: Id
     dry_run: bool = False
-
-
-class AddRule(Command):
-    rule: Text
-    effect: Literal["allow", "ask", "deny"]
-    scope: Scope
-    workspace: Uri | None = None
-    conversation_id: Id | None = None
-
-
-class RemoveRule(Command):
-    rule_id: Id
 
 
 class WindowFocus(Params):

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.wire import changes, later, models, results, use
+from agent_ls.wire import changes, later, models, results, rule_models, use
 
 PROTOCOL: Final = 1
 
@@ -259,13 +259,25 @@ _FILES: Final = (
 )
 
 _SETTINGS: Final = (
-    _request("permission/list", "Rules with their scope and origin.", params=models.ListRules, result=results.RuleList),
-    _later("permission/add", "Adds a rule.", params=later.AddRule, result=results.Rule),
-    _later("permission/remove", "Removes a rule.", params=later.RemoveRule, result=results.Nothing),
+    _request(
+        "permission/list", "Rules with their scope and origin.", params=rule_models.ListRules, result=results.RuleList
+    ),
+    _request(
+        "permission/add",
+        "Keeps a rule, to the letter; it holds for whatever has not started yet.",
+        params=rule_models.AddRule,
+        result=results.Rule,
+    ),
+    _request(
+        "permission/remove",
+        "Removes a rule that was kept; it holds for whatever has not started yet.",
+        params=rule_models.RemoveRule,
+        result=results.Nothing,
+    ),
     _request(
         "permission/explain",
         "What would happen to a call, and which rule says so.",
-        params=models.ExplainPermission,
+        params=rule_models.ExplainPermission,
         result=results.Explanation,
     ),
     _request(

@@ -295,20 +295,6 @@ class ReadBlob(Params):
     limit: Annotated[int, Field(ge=1, le=1_048_576), _at_most(1_048_576)] = 262_144
 
 
-class ListRules(Params):
-    workspace: Uri | None = None
-    conversation_id: Id | None = None
-
-
-class ExplainPermission(Params):
-    """What would happen to this call, and why; seen from a conversation, or from a workspace's defaults."""
-
-    tool: Text
-    input: Object
-    workspace: Uri | None = None
-    conversation_id: Id | None = None
-
-
 class ListModels(Params):
     provider: Text | None = None
 

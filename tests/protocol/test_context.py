@@ -59,7 +59,7 @@ async def test_ids_that_a_server_uses_twice_are_told_apart() -> None:
 
 async def test_no_text_that_is_sent_is_empty() -> None:
     """B17: blank text beside a call, a result without output, an answer without content, a blank message."""
-    blank = reply(Say("\n"), UseTool("shell", {"command": "true"}))
+    blank = reply(Say("\n"), UseTool("shell", {"command": "/bin/true"}))
     async with scene(InOrder([blank, say(" "), say("Here.")])) as (server, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "Go.")

@@ -33,7 +33,7 @@ async def bring_in(editor: Editor, home: Home, text: str, command_id: str = "imp
 
 
 async def test_what_was_exported_is_imported_and_exported_the_same() -> None:
-    script = InOrder([use("shell", command="echo one"), say(LONG, size=8192), say("Once more.")])
+    script = InOrder([use("shell", command="/bin/echo one"), say(LONG, size=8192), say("Once more.")])
     async with scene(script) as (server, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         run = await editor.send(conversation, "Do something.")

@@ -38,7 +38,7 @@ def told(home: Home, event: str) -> list[Json]:
 
 
 async def test_pre_tool_changes_or_refuses_a_call_before_anybody_judges_it() -> None:
-    calls = (UseTool("shell", {"command": "echo one"}), UseTool("read", {"path": "secret"}))
+    calls = (UseTool("shell", {"command": "/bin/echo one"}), UseTool("read", {"path": "secret"}))
     async with scene(InOrder([reply(*calls), say("Done.")])) as (server, home):
         changed = json.dumps({"input": {"command": "echo two > out"}})
         refuse = """case "$IN" in *'"read"'*) echo 'not yours' >&2; exit 2;; esac"""
@@ -59,7 +59,7 @@ async def test_pre_tool_changes_or_refuses_a_call_before_anybody_judges_it() -> 
             (first,) = [said for said in told(home, "pre_tool") if said["tool"] == "shell"]
             assert {k: first[k] for k in ("tool", "input", "conversationId", "mode", "model")} == {
                 "tool": "shell",
-                "input": {"command": "echo one"},
+                "input": {"command": "/bin/echo one"},
                 "conversationId": conversation.id,
                 "mode": "ask",
                 "model": "scripted-1",

@@ -130,7 +130,7 @@ async def test_ask_exits_2_with_the_number_of_what_waits_and_the_run_goes_on_aft
 
 
 async def test_ask_waits_where_told_to_and_mode_edits_needs_no_answer_for_edits() -> None:
-    answers = [use("write", path="new.txt", content="new\n"), use("shell", command="cat new.txt"), say("There.")]
+    answers = [use("write", path="new.txt", content="new\n"), use("shell", command="/bin/cat new.txt"), say("There.")]
     ask = ("ask", "--wait", "--mode", "edits", "Go.")
     async with scene(InOrder(answers)) as (_, home), home.process(*ask, stdout=PIPE) as asking:
         async with home.editor() as editor:

@@ -51,7 +51,7 @@ async def test_the_encoding_and_the_way_of_synchronisation_are_agreed_on() -> No
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 async def test_a_dirty_buffer_is_read_and_edited_in_one_step_and_the_disk_is_untouched(encoding: str) -> None:
-    answers = [READ, EDIT, use("shell", command="cat a.py"), say("Done.")]
+    answers = [READ, EDIT, use("shell", command="/bin/cat a.py"), say("Done.")]
     async with scene(InOrder(answers)) as (_, home):
         path = home.workspace / "a.py"
         path.write_text(TEXT)

@@ -26,7 +26,7 @@ async def test_a_steer_in_mid_answer_is_answered_next_in_the_same_run() -> None:
 
 
 async def test_a_steer_while_a_call_waits_comes_after_its_result_also_after_kill_9() -> None:
-    answers = [use("shell", command="echo hi"), say("Both done.")]
+    answers = [use("shell", command="/bin/echo hi"), say("Both done.")]
     async with scene(InOrder(answers)) as (server, home):
         async with home.editor() as editor:
             conversation = await editor.create(home.workspace)

@@ -225,7 +225,7 @@ async def test_stopping_the_parent_stops_all_beneath_it_deepest_first() -> None:
 async def test_the_agents_of_the_person_and_of_a_trusted_workspace_can_be_named_and_only_narrow() -> None:
     talk = ByConversation(
         {
-            "Look": InOrder([use("shell", command="true"), say("Looked.")]),
+            "Look": InOrder([use("shell", command="/bin/true"), say("Looked.")]),
             "Use": InOrder([say("Used.")]),
             "Odd": InOrder([say("Never.")]),
             "Go": InOrder(

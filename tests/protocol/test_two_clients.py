@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_both_see_the_same_events_in_the_same_order() -> None:
-    answers = [use("read", path="a.txt"), use("shell", command="echo hi"), say("Done.", size=1)]
+    answers = [use("read", path="a.txt"), use("shell", command="/bin/echo hi"), say("Done.", size=1)]
     async with (
         scene(InOrder(answers)) as (_, home),
         home.editor(name="left") as left,
@@ -86,7 +86,10 @@ async def test_two_different_answers_at_once_have_one_winner() -> None:
 
 
 async def test_an_answer_to_something_else_than_was_shown_is_refused() -> None:
-    async with scene(InOrder([use("shell", command="echo hi"), say("Well.")])) as (_, home), home.editor() as editor:
+    async with (
+        scene(InOrder([use("shell", command="/bin/echo hi"), say("Well.")])) as (_, home),
+        home.editor() as editor,
+    ):
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "Go.")
         (asked,) = await editor.until_asked(conversation)
@@ -140,7 +143,10 @@ async def test_who_attaches_after_a_seq_gets_exactly_what_was_missed() -> None:
 
 
 async def test_a_window_that_joins_late_is_told_what_waits_in_its_workspace_and_when_it_is_over() -> None:
-    async with scene(InOrder([use("shell", command="echo hi"), say("Done.")])) as (_, home), home.editor() as editor:
+    async with (
+        scene(InOrder([use("shell", command="/bin/echo hi"), say("Done.")])) as (_, home),
+        home.editor() as editor,
+    ):
         elsewhere: Path = home.folder("elsewhere")
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "Go.")

@@ -20,7 +20,7 @@ async def test_a_message_leads_to_read_edit_and_command_and_thoughts_go_back_aft
     answers = [
         reply(Think("First I read 北\u2028🌍. "), Say("I read."), UseTool("read", {"path": "notes.txt"}, "c0")),
         reply(Think("x", field=SEALED), Think("Now\n", 1), UseTool("edit", EDIT, "c0", 5)),
-        reply(UseTool("shell", {"command": "cat notes.txt"}, "c0"), usage=Tokens(20, 4, 16)),
+        reply(UseTool("shell", {"command": "/bin/cat notes.txt"}, "c0"), usage=Tokens(20, 4, 16)),
         say("Done.", size=2),
         say("Again."),
     ]

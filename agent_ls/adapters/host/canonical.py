@@ -9,6 +9,7 @@ import stat
 import unicodedata
 from dataclasses import replace
 
+from agent_ls.adapters.host.identity import as_spelled
 from agent_ls.core.uris import NotLocal, file_uri, local_path, scheme_of
 from agent_ls.ports.files import Place, Reason, Refused
 
@@ -39,7 +40,7 @@ def locate(path: str, root: str) -> Place | Refused:
 
 def canonical_uri(path: str) -> str:
     """The lock key of an absolute path, whether or not there is such a file."""
-    return file_uri(os.path.realpath(path))
+    return file_uri(as_spelled(os.path.realpath(path)))
 
 
 def key_of(uri: str) -> str:
@@ -66,7 +67,7 @@ def _absolute(path: str, root: str) -> str | Refused:
 
 
 def _place(absolute: str, *, exists: bool, note: str | None) -> Place:
-    real = os.path.realpath(absolute)
+    real = as_spelled(os.path.realpath(absolute))
     folder, name = os.path.split(absolute.rstrip("/"))
     # A trailing `.` or `..` names a folder; its link and its target are told apart by nothing.
     asked = real if name in {"", ".", ".."} else os.path.join(os.path.realpath(folder), name)

@@ -16,10 +16,11 @@ from pydantic import Field
 from agent_ls.adapters.tools import shell_spool
 from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
 from agent_ls.adapters.tools.shell_background import BackgroundShells
+from agent_ls.adapters.tools.shell_looks import Looked, look, only_looks, outer_path, undisturbed
 from agent_ls.adapters.tools.shell_recording import Recording, exit_code, how_it_ended
 from agent_ls.adapters.tools.shell_sandbox import Sandbox, blamed
 from agent_ls.adapters.tools.shell_script import environment, read_cwd, words
-from agent_ls.core.display import one_line
+from agent_ls.core.display import escaped, one_line, warning
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.messages import ToolSpec
 from agent_ls.core.shells import begun, shell_id
@@ -78,7 +79,9 @@ class ShellTool:
         outside = given.outside and self.sandbox is not None
         if isinstance(self.sandbox, str) and not outside:
             return Invalid(self.sandbox)
-        card, decides = _shown(given, cwd, outside=outside)
+        # One that stays may look again, at something else.
+        looked = look(given.command, context.environment, cwd=cwd, root=context.root, looks_once=not given.background)
+        card, decides = _shown(given, cwd, looked, outside=outside)
         inside = cwd == context.root or cwd.startswith(context.root.rstrip("/") + "/")
         return Prepared(
             tool=self.name,
@@ -87,10 +90,13 @@ class ShellTool:
             title=_title(given, outside=outside),
             digest=sha256(json.dumps([self.name, *decides]).encode()).hexdigest(),
             card=card,
-            keys=(file_uri(context.root),),
+            # What only looks waits for nobody, and nobody waits for it.
+            keys=() if only_looks(looked.sights) else (file_uri(context.root),),
             reads=() if inside else (cwd,),
             command=given.command,
             asks="commands outside the sandbox" if outside else None,
+            sights=looked.sights,
+            brought=looked.brought,
         )
 
     async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
@@ -101,7 +107,7 @@ class ShellTool:
         recording = Recording(context)
         try:
             try:
-                child = self._start(card, context, note=note, recording=recording)
+                child = self._start(prepared, context, note=note, recording=recording)
             except OSError as error:
                 why = f"The command could not be started: {error.strerror or error}."
                 return ToolResult(status=ResultStatus.ERROR, output=why)
@@ -143,9 +149,12 @@ class ShellTool:
             self._background.forget(item_id)
             shell_spool.forget(spool, item_id)
 
-    def _start(self, card: Mapping[str, Any], context: ToolContext, *, note: str, recording: Recording) -> Child:
-        argv = words(card["command"], path=context.environment.get("PATH"), cwd_file=note)
-        given = context.environment
+    def _start(self, prepared: Prepared, context: ToolContext, *, note: str, recording: Recording) -> Child:
+        card, given = prepared.card, context.environment
+        if only_looks(prepared.sights):
+            given = undisturbed(given, context.root)
+        # The shell itself is never one that the workspace brings.
+        argv = words(card["command"], path=outer_path(given.get("PATH"), context.root), cwd_file=note)
         if isinstance(self.sandbox, Sandbox) and not card.get("outside"):
             argv = self.sandbox.words(argv, root=context.root, cwd=card["cwd"], note=note)
             given = self.sandbox.environment(given)
@@ -219,11 +228,15 @@ def _title(given: ShellInput, *, outside: bool) -> str:
     return f"$ {one_line(given.command)}{' (in the background)' if given.background else ''}{where}"
 
 
-def _shown(given: ShellInput, cwd: str, *, outside: bool) -> tuple[dict[str, Any], list[Any]]:
+def _shown(given: ShellInput, cwd: str, looked: Looked, *, outside: bool) -> tuple[dict[str, Any], list[Any]]:
     """(the card, what decides what is run)."""
     changes: dict[str, str] = {}
-    decides: list[Any] = [given.command, cwd, given.timeout, changes]
+    decides: list[Any] = [given.command, cwd, given.timeout, changes, *looked.decides]
     card = {"type": "command", "command": given.command, "cwd": cwd, "timeout": given.timeout, "environment": changes}
+    card |= {"targets": looked.targets} if looked.targets else {}
+    # For windows that draw the card: the command with what would not be seen shown by name.
+    if said := warning(given.command):
+        card |= {"shown": escaped(given.command), "warning": said}
     for name, is_so in (("background", given.background), ("outside", outside)):
         if is_so:
             decides.append(name)

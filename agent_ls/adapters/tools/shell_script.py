@@ -27,6 +27,8 @@ _SET: Final = {
     "GIT_EDITOR": _FAILS,
     "GIT_SEQUENCE_EDITOR": _FAILS,
     "GIT_TERMINAL_PROMPT": "0",
+    # A look at a repository leaves no trace in it, and never stands in the way of the person's own git.
+    "GIT_OPTIONAL_LOCKS": "0",
     "SSH_ASKPASS_REQUIRE": "never",
     "PAGER": "cat",
     "GIT_PAGER": "cat",
@@ -36,10 +38,24 @@ _SET: Final = {
 }
 
 
+# Looking at a repository writes its index and starts what its configuration names, unless it is told not to.
+_GIT: Final = (("diff.autoRefreshIndex", "false"), ("core.fsmonitor", "false"))
+
+
 def environment(given: Mapping[str, str], *, cwd: str, mark: str) -> dict[str, str]:
     """`given` is the workspace's, already without the daemon's secrets."""
     kept = {name: value for name, value in given.items() if name not in _DROPPED.split()}
-    return {**kept, **_SET, "PWD": cwd, MARKER: mark}
+    return {**kept, **_SET, **_git_settings(kept), "PWD": cwd, MARKER: mark}
+
+
+def _git_settings(given: Mapping[str, str]) -> dict[str, str]:
+    """After those that the person has set in the same way."""
+    counted = given.get("GIT_CONFIG_COUNT", "")
+    first = int(counted) if counted.isdecimal() and len(counted) < 5 else 0
+    settings = {"GIT_CONFIG_COUNT": str(first + len(_GIT))}
+    for place, (key, value) in enumerate(_GIT, first):
+        settings |= {f"GIT_CONFIG_KEY_{place}": key, f"GIT_CONFIG_VALUE_{place}": value}
+    return settings
 
 
 def words(command: str, *, path: str | None, cwd_file: str) -> list[str]:

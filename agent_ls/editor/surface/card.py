@@ -105,6 +105,8 @@ def _command(page: _Page, shown: Mapping[str, Any]) -> None:
     page.block(escaped(command), "sh")
     _warn(page, command)
     page.say("In ", page.exact(str(shown.get("cwd", ""))))
+    for word, place in (shown.get("targets") or {}).items():
+        page.say(page.exact(str(word)), " is ", page.exact(str(place)))
     for name, value in (shown.get("environment") or {}).items():
         page.say("Without " if value is None else "With ", page.exact(name if value is None else f"{name}={value}"))
 

@@ -49,7 +49,8 @@ def _answer(option: Option, request: Request) -> Json:
     answer: Json = {"requestId": request.id, "digest": request.digest, "decision": str(option.decision)}
     if option.scope is not None:
         answer["scope"] = option.scope
-    if option.decision is Decision.ANSWER or (option.decision is Decision.ALLOW and option.scope is None):
+    unnamed = option.decision is Decision.ALLOW and option.scope is None
+    if option.decision is Decision.ANSWER or unnamed or option.rule is not None:
         answer["optionId"] = option.id
     return answer
 

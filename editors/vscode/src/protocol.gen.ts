@@ -2,11 +2,12 @@
 
 export const PROTOCOL = 1;
 
+/** Kept for one conversation, for you in one workspace, or for you everywhere. */
 export interface AddRule {
   commandId: string;
   rule: string;
   effect: "allow" | "ask" | "deny";
-  scope: "once" | "conversation" | "workspace";
+  scope: "conversation" | "workspace" | "user";
   workspace?: string;
   conversationId?: string;
 }
@@ -755,6 +756,7 @@ export interface ReleaseLock {
   key: string;
 }
 
+/** One that `agent/permission/list` shows with an id. */
 export interface RemoveRule {
   commandId: string;
   ruleId: string;
@@ -1188,9 +1190,9 @@ export interface Requests {
   "agent/lock/release": { params: ReleaseLock; result: Nothing; };
   /** Rules with their scope and origin. */
   "agent/permission/list": { params: ListRules; result: RuleList; };
-  /** Adds a rule. */
+  /** Keeps a rule, to the letter; it holds for whatever has not started yet. */
   "agent/permission/add": { params: AddRule; result: Rule; };
-  /** Removes a rule. */
+  /** Removes a rule that was kept; it holds for whatever has not started yet. */
   "agent/permission/remove": { params: RemoveRule; result: Nothing; };
   /** What would happen to a call, and which rule says so. */
   "agent/permission/explain": { params: ExplainPermission; result: Explanation; };

@@ -13,7 +13,7 @@ CLIENTS = "return #vim.lsp.get_clients({ name = 'agent_ls', _uninitialized = tru
 
 
 async def test_what_can_be_said_is_completed_and_what_cannot_is_one_sentence() -> None:
-    async with scene(InOrder([use("shell", command="echo hi")])) as (_, home), neovim(home) as nvim:
+    async with scene(InOrder([use("shell", command="/bin/echo hi")])) as (_, home), neovim(home) as nvim:
         complete = "return vim.fn.getcompletion(..., 'cmdline')"
         assert await nvim.lua(complete, "Agent ") == VERBS
         assert await nvim.lua(complete, "Agent a") == ["answer", "approve", "ask", "attach"]
@@ -82,7 +82,7 @@ async def test_the_list_of_conversations_goes_to_the_one_under_the_cursor() -> N
 
 
 async def test_a_number_that_waits_no_more_is_told_how_it_was_decided() -> None:
-    async with scene(InOrder([use("shell", command="echo hi"), say("Done.")])) as (_, home), neovim(home) as nvim:
+    async with scene(InOrder([use("shell", command="/bin/echo hi"), say("Done.")])) as (_, home), neovim(home) as nvim:
         await nvim.agent("ask Go")
         (number,) = await nvim.until_asked()
         async with home.editor(home.workspace, name="emacs") as other:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 TEXT = "# A greeting.\nprint('Hello, wrold!')\n"
 READ = use("read", path="hello.py")
 EDIT = use("edit", path="hello.py", edits=[{"old": "wrold", "new": "world"}])
-COMMAND = use("shell", command="cat hello.py")
+COMMAND = use("shell", command="/bin/cat hello.py")
 ME = getpass.getuser()
 
 
@@ -45,7 +45,7 @@ async def test_from_a_question_to_a_changed_file_and_the_output_of_a_command(kin
                 "┆  # A greeting.",
                 "┆ -print('Hello, wrold!')",
                 "┆ +print('Hello, world!')",
-                f"● $ cat hello.py  · 2 lines · allowed by {ME} in neovim",
+                f"● $ /bin/cat hello.py  · 2 lines · allowed by {ME} in neovim",
                 "│ # A greeting.",
                 "│ print('Hello, world!')",
                 "",
@@ -162,7 +162,7 @@ async def test_what_the_model_says_cannot_pass_for_a_card_or_for_the_person() ->
 
 
 async def test_stop_ends_the_run_and_says_who_did_it() -> None:
-    calls = reply(UseTool("shell", {"command": "echo one"}))
+    calls = reply(UseTool("shell", {"command": "/bin/echo one"}))
     async with scene(InOrder([calls])) as (_, home), neovim(home) as nvim:
         await nvim.agent("ask Go")
         await nvim.until_asked()

@@ -49,7 +49,7 @@ async def test_an_answer_without_words_says_what_is_missing() -> None:
 
 
 async def test_an_answer_means_the_question_although_a_command_waits_too() -> None:
-    calls = reply(UseTool("shell", {"command": "echo hi"}), ASK)
+    calls = reply(UseTool("shell", {"command": "/bin/echo hi"}), ASK)
     async with scene(InOrder([calls])) as (_, home), neovim(home) as nvim:
         await nvim.agent("ask Paint it")
         command, question = await nvim.until_asked(2)

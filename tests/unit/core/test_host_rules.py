@@ -4,7 +4,8 @@ import pytest
 
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Refusal
-from agent_ls.core.policy import Proposal, judge, offers
+from agent_ls.core.offers import offers
+from agent_ls.core.policy import Proposal, judge
 from agent_ls.core.rules import Rule, Ruling, Scope, parse_rule
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Refusal
-from agent_ls.core.policy import Proposal, Rule, Ruling, Scope, judge, offers, parse_rule
+from agent_ls.core.offers import offers
+from agent_ls.core.policy import Proposal, Rule, Ruling, Scope, judge, parse_rule
 from agent_ls.core.request import Decision, Option
 
 ROOT = "/home/me/w"
@@ -235,7 +236,7 @@ def test_the_verdict_names_what_decided() -> None:
     assert asked.reason == "The command reads or writes a file by redirection, so no rule can allow it."
 
 
-def options(stored: str | None) -> tuple[Option, ...]:
+def options(stored: str | None, family: str | None = None) -> tuple[Option, ...]:
     once = Option(id="allow_once", label="Allow once", decision=Decision.ALLOW, scope="once")
     deny = Option(id="deny", label="Deny", decision=Decision.DENY)
     if stored is None:
@@ -249,6 +250,7 @@ def options(stored: str | None) -> tuple[Option, ...]:
             scope="conversation",
             rule=stored,
         ),
+        *(() if family is None else (prefix(family),)),
         Option(
             id="allow_workspace",
             label="Allow in this workspace",
@@ -260,11 +262,38 @@ def options(stored: str | None) -> tuple[Option, ...]:
     )
 
 
+def prefix(family: str) -> Option:
+    return Option(
+        id="allow_conversation_prefix",
+        label=f"Allow {family} for this conversation",
+        decision=Decision.ALLOW,
+        scope="conversation",
+        rule=f"shell({family})",
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "family"),
+    [
+        ("git status", "git status *"),
+        ("git log -n 5 --oneline", "git log *"),
+        ("  npm test ", "npm test *"),
+        ("pytest tests/a.py -x", "pytest *"),
+        ("cargo test --package a", "cargo test *"),
+        ("git push", None),
+        ("make", None),
+        ("cat /etc/hosts", None),
+        ("./run.sh", None),
+    ],
+)
+def test_a_beginning_is_offered_only_for_what_is_known_to_stay_in_its_family(command: str, family: str | None) -> None:
+    assert offers(shell(command), []) == options(f"shell({command.strip()})", family)
+
+
 @pytest.mark.parametrize(
     ("proposal", "stored"),
     [
-        (shell("git status"), "shell(git status)"),
-        (shell("  npm test "), "shell(npm test)"),
+        (shell("git push"), "shell(git push)"),
         (shell('grep "a.*b" f.txt'), 'shell(grep "a.*b" f.txt)'),
         (shell("make 2>&1"), "shell(make 2>&1)"),
         (edit(f"{ROOT}/src/a.py"), "edit(src/a.py)"),

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from agent_ls.core.conversation import Mode
-from agent_ls.core.policy import Proposal, judge, offers
+from agent_ls.core.offers import offers
+from agent_ls.core.policy import Proposal, judge
 from agent_ls.core.rules import Place, Rule, Ruling, Scope, matches_path
 from agent_ls.core.sensitive import asks_to_read
 from agent_ls.core.unread import Unread, unread

@@ -8,11 +8,27 @@ import pytest
 from agent_ls.core.conversation import Change, Mode
 from agent_ls.core.dispatch import Dispatch, Message
 from agent_ls.core.items import Block, ContextItem
+from agent_ls.core.kept_rules import Kept
 from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.request import Answer, Decision
 from agent_ls.core.review import Mark, Review
+from agent_ls.core.rules import Ruling
 from agent_ls.core.run import Interrupt
-from agent_ls.editor.orders import WISHES, AskAgain, Delete, Hurry, Order, Reply, Settings, Stop, Wish, handed, order_of
+from agent_ls.editor.orders import (
+    WISHES,
+    AskAgain,
+    Delete,
+    DropRule,
+    Hurry,
+    KeepRule,
+    Order,
+    Reply,
+    Settings,
+    Stop,
+    Wish,
+    handed,
+    order_of,
+)
 from agent_ls.ports.shared import Handed
 
 SPAN = {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 4}}
@@ -41,6 +57,8 @@ EXAMPLES: list[Wish] = [
     ),
     Settings(change=Change(title="T", mode=Mode.AUTO, archived=False), may_auto=True),
     Delete(),
+    KeepRule(kept=Kept(effect=Ruling.DENY, pattern="shell(rm *)", by="ada", at="t")),
+    DropRule(rule_id="c1:ab"),
     Review(marks={"c1.r1.a1.s1.1.p0": {"1": Mark.KEPT, "2": Mark.UNDONE}}, said={"hunks": ["h"], "left": []}),
 ]
 

@@ -66,6 +66,9 @@ local function command(card)
     lines[#lines + 1] = { (place == 1 and '$ ' or '  ') .. line, kind = 'command' }
   end
   lines[#lines + 1] = { 'in ' .. text.one_line(text.path(card.cwd or ''), 1000), kind = 'dim' }
+  for word, place in vim.spairs(card.targets or {}) do
+    lines[#lines + 1] = { ('%s is %s'):format(text.one_line(word, 1000), text.one_line(place, 1000)), kind = 'warn' }
+  end
   for name, value in vim.spairs(card.environment or {}) do
     local said = value == vim.NIL and 'without ' .. name or ('with %s=%s'):format(name, value)
     lines[#lines + 1] = { text.escaped(said), kind = 'warn' }
@@ -169,6 +172,12 @@ end
 function M.lines(request)
   local lines = { { M.head(request), kind = 'head' } }
   vim.list_extend(lines, M.body(request))
+  for _, option in ipairs(request.options or {}) do
+    if option.rule then
+      local rule = text.one_line(option.rule, 10100)
+      lines[#lines + 1] = { ('%s: keeps the rule %s'):format(text.one_line(option.label), rule), kind = 'dim' }
+    end
+  end
   lines[#lines + 1] = { M.foot(request), kind = 'foot' }
   return lines
 end

@@ -39,6 +39,8 @@ async def test_what_is_shown_is_complete_and_what_is_approved_covers_all_that_de
             "cwd": str(bench.root / "sub"),
             "timeout": 5,
             "environment": {},
+            "shown": "make⟨U+202E⟩ x",
+            "warning": "Holds characters that would not be seen; they are shown by name: ⟨U+202E⟩.",
         },
         keys=(bench.root.as_uri(),),
         command="make\u202e x",

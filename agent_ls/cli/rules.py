@@ -1,0 +1,152 @@
+"""`rules`: what may run without asking and why, and the rules that a person keeps or takes back.
+
+Owns how rules are written on a command line and how they read. Does not own what they mean (core.policy).
+"""
+
+import argparse
+import json
+import os
+import sys
+from typing import Any, Final
+
+from agent_ls.cli.client import Client
+from agent_ls.cli.places import command_id, path_uri
+from agent_ls.cli.terminal import complain, put, put_json, style_of, table
+from agent_ls.cli.usage import Verbs
+from agent_ls.core.display import one_line
+
+Json = dict[str, Any]
+
+EFFECTS: Final = ("allow", "ask", "deny")
+_WHERE: Final = {"conversation": "for this conversation", "local": "in this workspace, for you", "user": "for you"}
+
+
+def register(verbs: Verbs) -> None:
+    rules = verbs.add("rules", run_rules, "what may run without asking, and why")
+    rules.add_argument("action", nargs="?", choices=["list", "add", "remove", "explain"], default="list")
+    rules.add_argument(
+        "words",
+        nargs="*",
+        metavar="WORD",
+        help="add: [allow|ask|deny] 'tool(pattern)'; remove: the id or the rule; "
+        "explain: shell 'git status', read PATH, or JSON",
+    )
+    rules.add_argument("--scope", choices=["workspace", "user", "conversation"], help="add: where it holds (workspace)")
+    rules.add_argument("--conversation", metavar="ID", help="as seen from this conversation; add: for it")
+    rules.add_argument("--json", action="store_true")
+
+
+def run_rules(options: argparse.Namespace) -> int:
+    match options.action:
+        case "explain":
+            return _explain(options)
+        case "add":
+            return _add(options)
+        case "remove":
+            return _remove(options)
+        case _:
+            return _list(options)
+
+
+def _list(options: argparse.Namespace) -> int:
+    with Client.connect(start=True) as client:
+        rules = _rules(client, options)
+    if options.json:
+        put_json({"rules": rules})
+    elif not rules:
+        put("No rules of your own. Reads in the workspace run freely, the rest asks.")
+    else:
+        names = ("effect", "rule", "scope", "origin", "id")
+        rows = [[one_line(str(rule.get(name, "")), 400) for name in names] for rule in rules]
+        put("\n".join(table(rows, style_of(sys.stdout), head=["effect", "rule", "scope", "from", "id"])))
+    return 0
+
+
+def _add(options: argparse.Namespace) -> int:
+    words: list[str] = list(options.words)
+    effect = words.pop(0) if words and words[0] in EFFECTS else "allow"
+    if len(words) != 1:
+        complain("Which rule?", "For example: agent-ls rules add allow 'shell(git log *)'")
+        return 1
+    scope = options.scope or ("conversation" if options.conversation else "workspace")
+    if scope == "conversation" and not options.conversation:
+        complain("Which conversation?", "Name it: --conversation ID")
+        return 1
+    asked = {"commandId": command_id(), "effect": effect, "rule": words[0], "scope": scope, **_seen_from(options)}
+    with Client.connect(start=True) as client:
+        kept: Json = client.call("agent/permission/add", asked)
+    if options.json:
+        put_json({name: value for name, value in kept.items() if name != "seq"})
+    else:
+        put(f"Kept {_where(kept)}: {kept['effect']} {one_line(str(kept['rule']), 10_100)}")
+    return 0
+
+
+def _remove(options: argparse.Namespace) -> int:
+    if len(options.words) != 1:
+        complain("Which rule?", "Name it by its id or as it is written; `agent-ls rules list` shows both.")
+        return 1
+    with Client.connect(start=True) as client:
+        found = [rule for rule in _rules(client, options) if options.words[0] in {rule.get("id"), rule["rule"]}]
+        kept = [rule for rule in found if rule.get("id")]
+        if not kept and found:
+            origin = one_line(str(found[0]["origin"]), 400)
+            complain("This rule is part of a file.", f"Take it out of {origin}; that holds at once.")
+            return 1
+        if len(kept) > 1:
+            complain("There is more than one such rule.", f"Name one: {', '.join(str(rule['id']) for rule in kept)}")
+            return 1
+        known = str(kept[0]["id"]) if kept else options.words[0]
+        client.call("agent/permission/remove", {"commandId": command_id(), "ruleId": known})
+    if options.json:
+        put_json({"id": known})
+    else:
+        put(f"Removed: {kept[0]['effect']} {one_line(str(kept[0]['rule']), 10_100)}" if kept else f"Removed {known}.")
+    return 0
+
+
+def _rules(client: Client, options: argparse.Namespace) -> list[Json]:
+    rules: list[Json] = client.call("agent/permission/list", _seen_from(options))["rules"]
+    return rules
+
+
+def _where(rule: Json) -> str:
+    return _WHERE.get(str(rule.get("scope")), str(rule.get("scope")))
+
+
+def _explain(options: argparse.Namespace) -> int:
+    if not options.words:
+        complain("Which call?", "For example: agent-ls rules explain shell 'git status'")
+        return 1
+    tool, *words = options.words
+    given = _input(tool, words)
+    with Client.connect(start=True) as client:
+        said: Json = client.call("agent/permission/explain", {"tool": tool, "input": given, **_seen_from(options)})
+    if options.json:
+        put_json(said)
+        return 0
+    style = style_of(sys.stdout)
+    colour = {"allow": "green", "ask": "yellow", "deny": "red"}.get(str(said["effect"]), "bold")
+    put(f"{style.paint(str(said['effect']), 'bold', colour)}  {one_line(str(said.get('reason', '')), 500)}")
+    if rule := said.get("decidedBy"):
+        put(style.dim(f"by {one_line(str(rule), 1000)}"))
+    return 0
+
+
+def _input(tool: str, words: list[str]) -> Json:
+    """JSON as it is; else the one thing that this tool is mostly about."""
+    text = " ".join(words)
+    if text.startswith("{"):
+        try:
+            given = json.loads(text)
+        except ValueError:
+            given = None
+        if isinstance(given, dict):
+            return given
+    return {"command": text} if tool == "shell" else {"path": text}
+
+
+def _seen_from(options: argparse.Namespace) -> Json:
+    if options.conversation:
+        return {"conversationId": options.conversation}
+    return {"workspace": path_uri(os.getcwd())}
