@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: every number of issue 3 beside its floor, in one run on one machine.
+"""`python -m benchmarks`: every number beside its floor, in one run on one machine.
 
 Owns the order of measuring. `--quick` repeats less; `--only GROUP` measures one group; `--json` prints the rows as
 data; `--profile GROUP` prints where the daemon's time goes while that group runs, `--trace "shell 1"` one exchange
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from time import monotonic
 
-from benchmarks import attach, explain, pieces, recovery, rounds, stream, table
+from benchmarks import attach, explain, pieces, recovery, rounds, search, stream, table
 from benchmarks.rig import Rig, built, uri
 from benchmarks.seed import Seeded, seed
 
@@ -22,6 +22,7 @@ GROUPS: dict[str, tuple[str, Measure]] = {
     "stream": ("messages", lambda rig, _: stream.measure(rig)),
     "rounds": ("tools", lambda rig, _: rounds.measure(rig)),
     "pieces": ("single pieces", lambda rig, _: pieces.measure(rig)),
+    "search": ("searches and locks", lambda rig, _: search.measure(rig)),
     "growth": ("a long conversation", lambda rig, _: rounds.growth(rig)),
     "attach": ("windows", attach.measure),
     "recovery": ("starts", lambda rig, _: recovery.measure(rig)),

@@ -19,6 +19,9 @@ LARGEST_FILE: Final = 10 * 1024 * 1024
 LONGEST_LINE: Final = 300
 _BEFORE: Final = 80
 _BATCH: Final = 400
+# Of the bytes that a call may have: what each argument costs beside its text, and all of them (a system takes 2 MiB).
+_ARGUMENT: Final = 16
+_LONGEST_CALL: Final = 512 * 1024
 
 # What can match a line break, or looks beyond it. All else that fits a line is found in the whole text as well.
 _BEYOND_A_LINE: Final = re.compile(r"\\[AZsWDnx0-7]|\[\^|\(\?(?!:|i\))|[+*?}]\+")
@@ -86,13 +89,17 @@ def shorten(line: str, start: int) -> str:
 
 
 def by_ripgrep(program: str, root: str, files: Iterable[str], *, wanted: Wanted) -> Iterator[tuple[str, list[Line]]]:
-    """Some hundred files at a time, named one by one: nothing is searched that the walk did not give."""
+    """Named one by one: nothing is searched that the walk did not give. A few first, since they often are enough; then
+    more and more, since each start costs as much as a hundred files."""
     batch: list[str] = []
+    most, size = _BATCH, 0
     for path in files:
         batch.append(path)
-        if len(batch) >= _BATCH:
+        size += len(path) + _ARGUMENT
+        if len(batch) >= most or size > _LONGEST_CALL:
             yield from _batch(program, root, batch, wanted=wanted)
-            batch = []
+            batch, size = [], 0
+            most *= 4
     if batch:
         yield from _batch(program, root, batch, wanted=wanted)
 

@@ -21,9 +21,14 @@ class _Rules:
     spec: Any
     prefix: str = ""
     cut: int = 0
+    any_of: re.Pattern[str] | None = None
+    """Fits whatever the rules say anything about, and costs a tenth of asking them."""
 
     def say(self, path: str) -> bool | None:
-        said: bool | None = self.spec.check_file(self.prefix + path[self.cut :]).include
+        name = self.prefix + path[self.cut :]
+        if self.any_of is not None and self.any_of.match(name) is None:
+            return None
+        said: bool | None = self.spec.check_file(name).include
         return said
 
 
@@ -81,7 +86,7 @@ class Walk:
         if any(entry.name == ".gitignore" for entry in entries):
             mine = _spec(os.path.join(where, ".gitignore"))
         above = self._rules[-1]
-        self._rules.append([*above, _Rules(mine, cut=len(folder))] if mine is not None else above)
+        self._rules.append([*above, _Rules(mine, cut=len(folder), any_of=_any_of(mine))] if mine is not None else above)
         return self._wanted(folder, entries)
 
     def _wanted(self, folder: str, entries: list[os.DirEntry[str]]) -> Iterator[tuple[str, os.DirEntry[str], bool]]:
@@ -125,7 +130,11 @@ def _above(root: str, top: str | None) -> list[_Rules]:
         places.append((folder, os.path.join(folder, ".gitignore")))
     if between and between != ["."]:
         places.insert(1, (top, os.path.join(top, ".gitignore")))
-    found = [_Rules(spec, prefix=_prefix(root, where)) for where, path in places if (spec := _spec(path)) is not None]
+    found = [
+        _Rules(spec, prefix=_prefix(root, where), any_of=_any_of(spec))
+        for where, path in places
+        if (spec := _spec(path)) is not None
+    ]
     return [] if any(rules.prefix and rules.spec.match_file(rules.prefix) for rules in found) else found
 
 
@@ -155,6 +164,15 @@ def _spec(path: str) -> Any:
         return GitIgnoreSpec.from_lines(lines)
     except GitIgnorePatternError:
         return GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(line)])
+
+
+def _any_of(spec: Any) -> re.Pattern[str] | None:
+    """None where the rules cannot be put into one expression: then each is asked."""
+    texts = [pattern.regex.pattern for pattern in spec.patterns if pattern.include is not None]
+    try:
+        return re.compile("|".join(f"(?:{text.replace('(?P<ps_d>', '(?:')})" for text in texts) or "(?!)")
+    except (re.error, RecursionError):
+        return None
 
 
 def _is_pattern(line: str) -> bool:

@@ -1,0 +1,127 @@
+"""Searches and locks: `grep` and `glob` over a tree of 50,000 files beside ripgrep alone, and the lock table when full.
+
+Owns the tree and the measuring. The floor of `glob` is ripgrep's own list of files with their times, that of `grep` one
+ripgrep over the tree: both respect .gitignore, as ours do.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+import anyio
+
+from agent_ls.adapters.host.files import DiskFiles
+from agent_ls.adapters.host.processes import LocalProcesses
+from agent_ls.adapters.tools.glob import GlobTool
+from agent_ls.adapters.tools.grep import GrepTool
+from agent_ls.adapters.tools.search import Searcher
+from agent_ls.core.items import ResultStatus
+from agent_ls.core.locks import Line
+from agent_ls.ports.tools import Prepared, Tool, ToolContext
+from benchmarks import table
+from benchmarks.rig import Rig
+
+FILES: Final = 50_000
+FOLDERS: Final = 500
+RARE: Final = 1_000
+CONVERSATIONS, KEYS = 64, 1_000
+WORDS: Final = "the quick brown fox jumps over the lazy dog and runs away\n" * 20
+
+
+def measure(rig: Rig) -> list[table.Row]:
+    return [*searches(5 if rig.quick else 9), *locks()]
+
+
+def searches(times: int) -> list[table.Row]:
+    program = shutil.which("rg", path=os.path.dirname(sys.executable)) or shutil.which("rg")
+    if program is None:
+        return []
+    folder = tempfile.mkdtemp(prefix="als-bench-", dir="/tmp")
+    try:
+        root = os.path.realpath(folder)
+        grow(Path(root))
+        return anyio.run(partial(_searches, program, root, times))
+    finally:
+        with suppress(OSError):
+            shutil.rmtree(folder)
+
+
+def grow(root: Path) -> None:
+    """A thousandth of the files holds the word that is looked for; a tenth is ignored."""
+    (root / ".gitignore").write_text("ignored/\n")
+    (root / ".git").mkdir()
+    for n in range(FOLDERS):
+        place = root / ("ignored" if n % 10 == 9 else "src") / f"d{n // 20}" / f"e{n}"
+        place.mkdir(parents=True)
+        for m in range(FILES // FOLDERS):
+            number = n * (FILES // FOLDERS) + m
+            rare = "needle in a haystack\n" if number % RARE == 0 else ""
+            (place / f"f{m}.{'py' if m % 4 else 'txt'}").write_text(WORDS + rare)
+
+
+async def _searches(program: str, root: str, times: int) -> list[table.Row]:
+    files, searcher = DiskFiles(), Searcher(LocalProcesses())
+    context = _context(root, os.path.dirname(program))
+    glob, grep = GlobTool(files, searcher), GrepTool(files, searcher)
+    listed = [program, "--files", "--sortr=modified", "-g", "*.py"]
+    found = [program, "-n", "--sort=path", "needle"]
+    rows = []
+    for name, tool, given, floor in (
+        ("glob, 50,000 files", glob, {"pattern": "**/*.py"}, listed),
+        ("grep, 50,000 files", grep, {"pattern": "needle"}, found),
+    ):
+        ours = await _best(times, partial(_use, tool, given, context))
+        alone = await _best(times, partial(_run, floor, root))
+        rows.append(table.Row(name=name, unit="ms", ours=ours, floor=alone, ratio_at_most=1.5))
+    return rows
+
+
+async def _best(times: int, work: Callable[[], Awaitable[None]]) -> float:
+    taken = []
+    for _ in range(times):
+        begin = perf_counter()
+        await work()
+        taken.append((perf_counter() - begin) * 1000)
+    return min(taken)
+
+
+async def _use(tool: Tool, given: dict[str, Any], context: ToolContext) -> None:
+    prepared = await tool.prepare(given, context)
+    assert isinstance(prepared, Prepared), prepared
+    result = await tool.run(prepared, context)
+    assert result.status is ResultStatus.OK, result.output
+    assert "cut" not in result.output.splitlines()[-1] or tool.name == "glob", result.output
+
+
+async def _run(argv: list[str], root: str) -> None:
+    await anyio.run_process(argv, cwd=root)
+
+
+def _context(root: str, path: str) -> ToolContext:
+    async def keep(data: bytes) -> str:
+        return ""
+
+    return ToolContext(
+        conversation_id="c", item_id="bench", root=root, cwd=root, environment={"PATH": path}, seen={}, spool=root,
+        emit=lambda text: None, keep=keep,
+    )  # fmt: skip
+
+
+def locks() -> list[table.Row]:
+    """64 conversations hold 1,000 files each; one call more takes a file and gives it back."""
+    line = Line()
+    for holder in range(CONVERSATIONS):
+        line.ask(f"c{holder}", [f"file:///w{holder}/src/d{n // 100}/f{n}.py" for n in range(KEYS)])
+    rounds = 20_000
+    begin = perf_counter()
+    for n in range(rounds):
+        line.release(line.ask("more", [f"file:///w{n % CONVERSATIONS}/src/d{n % 10}/new{n}.py"]))
+    each = (perf_counter() - begin) / rounds * 1_000_000
+    return [table.Row(name="lock and release, 64,000 held", unit="us", ours=each, at_most=50)]
