@@ -3,6 +3,7 @@
 import anyio
 import pytest
 
+from agent_ls.adapters.ledger.postgres.schema import MIGRATIONS
 from agent_ls.testing.editor import Refused
 from agent_ls.testing.model_scenario import Gate, InOrder, Say, Scenario, Wait, reply, say, use
 from agent_ls.testing.postgres import PostgresServer, serve_postgres
@@ -65,7 +66,7 @@ async def test_doctor_shows_the_server_and_never_a_password(config: str) -> None
         assert "empty; the first daemon makes its tables" in shown.stdout
         await home.start()
         shown = await home.run("doctor")
-        assert "schema 1" in shown.stdout
+        assert f"schema {MIGRATIONS[-1].version}" in shown.stdout
         assert "hunter2" not in shown.stdout + home.log
 
 
