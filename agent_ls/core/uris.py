@@ -6,6 +6,7 @@ folding volumes are resolved by whoever has the disk (adapters.host.canonical).
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?=[^\\\s])")
@@ -34,6 +35,7 @@ def scheme_of(spelling: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=4096)  # asked many times in each step, of the same few
 def local_path(uri: str) -> str | NotLocal:
     """The absolute path that a `file:` URI names, percent-escapes decoded once and segment by segment."""
     if scheme_of(uri) != "file" and not uri.lower().startswith("file:/"):

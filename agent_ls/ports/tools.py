@@ -7,7 +7,7 @@ Implemented one file a tool in adapters.tools. `prepare` decides nothing: whethe
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from agent_ls.core.delegation import Wanted
 from agent_ls.core.harmless import Seen
@@ -155,6 +155,17 @@ class Delegates(Protocol):
     def wanted(self, given: Mapping[str, Any]) -> Wanted | Invalid: ...
 
 
+# Whether an instance has a protocol's methods is found out anew at each `isinstance`; of a class it is remembered.
+
+
+def spools(tool: object) -> TypeGuard[Spools]:
+    return issubclass(type(tool), Spools)
+
+
+def delegates(tool: object) -> TypeGuard[Delegates]:
+    return issubclass(type(tool), Delegates)
+
+
 class ToolSource(Protocol):
     """Tools that come and go, each workspace with its own."""
 
@@ -214,4 +225,8 @@ class Toolbox:
 
 
 def _suits(tool: object, model: str) -> bool:
-    return not model or not isinstance(tool, Picky) or tool.fits(model)
+    return not model or not _is_picky(tool) or tool.fits(model)
+
+
+def _is_picky(tool: object) -> TypeGuard[Picky]:
+    return issubclass(type(tool), Picky)

@@ -22,7 +22,7 @@ from agent_ls.core.locks import Holder
 from agent_ls.core.policy import judge
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Ruling
-from agent_ls.ports.tools import Delegates, Invalid, Prepared, Spools, Tool, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, Tool, ToolContext, ToolEffect, delegates, spools
 from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.begun import Begun
@@ -166,7 +166,7 @@ class Batch:
 
     async def _call(self, tool: Tool, prepared: Prepared, context: ToolContext) -> ToolResult | None:
         """None: its work goes on by itself, and the next daemon waits for it."""
-        if isinstance(tool, Delegates):
+        if delegates(tool):
             return await self._services.subagents.run(context.item_id, tool.wanted(prepared.input))
         result = await guard.run(tool, prepared, context)
         past_windows = prepared.effect is ToolEffect.SHELL or prepared.apart
@@ -270,7 +270,7 @@ class Batch:
             raise
         self._services.feed.clear(self._actor.id, [item_id])
         tool: object = self._services.toolbox.get(self._actor.state.items[item_id].call.tool)
-        if isinstance(tool, Spools):
+        if spools(tool):
             tool.forget(item_id, self._services.spool)
 
     async def _not_run(self, item_id: str, why: str) -> None:
