@@ -267,6 +267,23 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "A steer joins the run at its next step, after results, is never lost, and its sender is told what came of it.",
         ("tests/protocol/test_steer.py", "tests/unit/core/test_steer.py"),
     ),
+    "dispatch.restart": Requirement(
+        "A message joins, waits, restarts or supersedes; its sender is told which; what is superseded is swallowed.",
+        (
+            "tests/protocol/test_lifecycle.py",
+            "tests/unit/core/test_restart.py",
+            "tests/unit/core/test_dispatch.py",
+            "tests/unit/runtime/test_restarting.py",
+        ),
+    ),
+    "retry.policy": Requirement(
+        "A model in trouble is asked again as the table says; a wait is seen, on record, hurried, stopped, waited out.",
+        (
+            "tests/protocol/test_lifecycle.py",
+            "tests/unit/core/test_retry.py",
+            "tests/unit/runtime/test_asking_again.py",
+        ),
+    ),
     "durable.one-contract": Requirement(
         "Memory, SQLite and PostgreSQL give the same answers to the same history.",
         (

@@ -4,6 +4,7 @@ from typing import Final
 
 from tests.requirement import Requirement
 
+_LIFE = "tests/protocol/test_lifecycle.py"
 _DECODE = "tests/unit/adapters/models/test_chat_decode.py"
 _SSE = "tests/unit/adapters/models/test_sse.py"
 _CONTEXT = "tests/protocol/test_context.py"
@@ -41,6 +42,22 @@ CASES: Final[dict[str, Requirement]] = {
     "case.B07": Requirement(
         "Call ids that a server uses twice are told apart, each result goes with its own call.",
         (f"{_CONTEXT}::test_ids_that_a_server_uses_twice_are_told_apart",),
+    ),
+    "case.B11": Requirement(
+        "An answer that is cut is asked for anew, a few times; what was shown stays as what it is.",
+        (f"{_LIFE}::test_an_answer_that_is_cut_stays_as_what_it_is_and_is_asked_for_anew",),
+    ),
+    "case.B14": Requirement(
+        "What a server says of when to come back counts up to a bound; the wait is seen, hurried and stopped.",
+        (
+            f"{_LIFE}::test_a_server_in_trouble_is_asked_again_seen_and_hurried",
+            "tests/unit/core/test_retry.py::test_the_server_may_say_when",
+            "tests/unit/core/test_retry.py::test_what_it_wants_too_late_ends_the_run_and_says_when",
+        ),
+    ),
+    "case.B15": Requirement(
+        "A server that falls silent is given up within the limit and asked again.",
+        (f"{_LIFE}::test_a_server_that_falls_silent_is_asked_again",),
     ),
     "case.B12": Requirement(
         "Chunks without choices are no error, and usage is counted once.",

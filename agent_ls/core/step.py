@@ -203,7 +203,7 @@ def _add_question(draft: Draft, call: Item, entry: Triage) -> Item:
 
 def _go_on_or_end(draft: Draft, attempt: Attempt, reply: Reply, *, triage: Sequence[Triage]) -> None:
     if triage:
-        failure = _repeated_failure(draft, attempt.run_id)
+        failure = repeated_failure(draft.run_items(attempt.run_id))
         if failure is not None:
             finish(draft, attempt.run_id, AttemptFact.FAILED, error=failure)
         return
@@ -227,15 +227,15 @@ def _notice(draft: Draft, attempt: Attempt, *, code: str, message: str) -> None:
     )
 
 
-def _repeated_failure(draft: Draft, run_id: str) -> Notice | None:
-    """The third step in a row with nothing but the same invalid call: the model does not learn from its result."""
+def repeated_failure(items: Sequence[Item]) -> Notice | None:
+    """The third step in a row with nothing but the same failing call: the model does not learn from its result."""
     by_step: dict[str | None, list[Call]] = {}
-    for item in draft.run_items(run_id):
+    for item in items:
         if isinstance(item.payload, Call):
             by_step.setdefault(item.step_id, []).append(item.payload)
     steps = list(by_step.values())[-IDENTICAL_FAILURES:]
     last = [call for step in steps for call in step]
-    if len(steps) < IDENTICAL_FAILURES or len({(call.tool, call.raw_arguments) for call in last}) > 1:
+    if len(steps) < IDENTICAL_FAILURES or any(_asked(call) != _asked(last[0]) for call in last):
         return None
     if any(call.result is None or call.result.status is not ResultStatus.ERROR for call in last):
         return None
@@ -245,6 +245,10 @@ def _repeated_failure(draft: Draft, run_id: str) -> Notice | None:
         "stopped.",
         hint="Say what you want in other words, or use another model.",
     )
+
+
+def _asked(call: Call) -> tuple[object, ...]:
+    return call.tool, call.raw_arguments, call.input, call.input_blob
 
 
 def end(

@@ -87,7 +87,8 @@ class Ring:
         """
         state = self._actor.state
         attempt = state.attempts[attempt_id]
-        refused = await self._spent.over_limit(state, attempt) or await self._triager.hooks.begin_session(attempt)
+        refused = step.repeated_failure(state.items_of(run_id)) or await self._spent.over_limit(state, attempt)
+        refused = refused or await self._triager.hooks.begin_session(attempt)
         if refused is not None:
             await self._fail(attempt, refused)
             return None

@@ -3,17 +3,20 @@
 Owns the comparison and its words. Does not own prices (adapters.models) nor what follows from a limit (ring.py).
 """
 
+from collections.abc import AsyncIterator, Iterable
 from datetime import datetime
 
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.items import Notice
 from agent_ls.core.projection import ConversationState
+from agent_ls.ports.ledger import ListQuery, Summary
 from agent_ls.runtime.services import Services
 
 
 class Spent:
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._known: dict[str, tuple[tuple[str, int], float]] = {}
 
     async def over_limit(self, state: ConversationState, attempt: Attempt) -> Notice | None:
         limits = self._services.limits
@@ -24,10 +27,52 @@ class Spent:
         started = state.runs[attempt.run_id].started_at
         if started is not None and _minutes(started, self._services.clock.now()) >= limits.minutes_per_run:
             return _limit(f"This run took {limits.minutes_per_run} minutes, the limit (`limits.minutes_per_run`).")
-        cost = sum(each.usage.cost_usd or 0.0 for each in mine)
+        cost = _cost(mine)
         if limits.usd_per_run is not None and cost >= limits.usd_per_run:
             return _limit(f"This run cost ${cost:.2f}; the limit is ${limits.usd_per_run:g} (`limits.usd_per_run`).")
+        if limits.usd_per_day is None:
+            return None
+        day = await self._today(state)
+        # A run that was begun beyond the limit was begun all the same: that is the person's "go on".
+        if day >= limits.usd_per_day and day - cost < limits.usd_per_day:
+            said = f"Today's messages cost ${day:.2f}; the limit is ${limits.usd_per_day:g} (`limits.usd_per_day`)."
+            return _limit(said)
         return None
+
+    async def _today(self, state: ConversationState) -> float:
+        """Of all conversations, as the ledger has them; this one as it is here."""
+        today = self._services.clock.now()[:10]
+        total = _cost(each for each in state.attempts.values() if each.created_at[:10] == today)
+        for archived in (False, True):
+            async for summary in self._of_today(today, archived=archived):
+                if summary.conversation.id != state.conversation.id:
+                    total += await self._of(summary, today)
+        return total
+
+    async def _of_today(self, today: str, *, archived: bool) -> AsyncIterator[Summary]:
+        cursor: str | None = None
+        while True:
+            page, cursor = await self._services.ledger.conversations(ListQuery(cursor=cursor, archived=archived))
+            for summary in page:
+                if summary.conversation.updated_at[:10] >= today:
+                    yield summary
+            if cursor is None or not page or page[-1].conversation.updated_at[:10] < today:
+                return
+
+    async def _of(self, summary: Summary, today: str) -> float:
+        """Read again only where something has happened since."""
+        known = summary.conversation.id
+        seen = (today, summary.seq)
+        if known not in self._known or self._known[known][0] != seen:
+            snapshot = await self._services.ledger.load(known)
+            found = () if snapshot is None else snapshot.entities
+            mine = [each for each in found if isinstance(each, Attempt) and each.created_at[:10] == today]
+            self._known[known] = (seen, _cost(mine))
+        return self._known[known][1]
+
+
+def _cost(attempts: Iterable[Attempt]) -> float:
+    return sum(each.usage.cost_usd or 0.0 for each in attempts)
 
 
 def _limit(message: str) -> Notice:

@@ -171,7 +171,7 @@ async def test_a_conversation_with_edit_denial_kill_and_stop() -> None:
             terminal.type("count\r")
             await terminal.until("two")
             terminal.type("and after it\r")
-            await terminal.until("⧗ and after it")
+            await terminal.until("↪ and after it")
             terminal.type("\x03")
             await terminal.until("■ Stopped by")
             terminal.type("/queue go\r")

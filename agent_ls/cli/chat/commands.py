@@ -86,6 +86,26 @@ class Commands:
         if not self._talk.stop():
             self._say("Nothing is running.")
 
+    def hurry(self, _rest: str) -> None:
+        if not self._talk.hurry():
+            self._say("Nothing is running.")
+
+    def retry(self, _rest: str) -> None:
+        if not self._talk.retry():
+            self._say("The last message has not failed and was not stopped.")
+
+    def later(self, rest: str) -> None:
+        if not rest:
+            self._say("Say what: /later and then run the tests")
+        else:
+            self._talk.say(rest, dispatch="queue")
+
+    def instead(self, rest: str) -> None:
+        if not rest:
+            self._say("Say what: /instead do it in the other file")
+        else:
+            self._talk.say(rest, dispatch="restart")
+
     def steer(self, rest: str) -> None:
         if not rest:
             self._say("Say how: /steer use the other file")
@@ -237,6 +257,10 @@ COMMANDS: Final = {
         Command("show", "[N]", "the card of a request again", Commands.show),
         Command("stop", "", "stop the run: Ctrl-C", Commands.stop),
         Command("steer", "TEXT", "say something to the run that goes on", Commands.steer),
+        Command("later", "TEXT", "say it when the run has ended", Commands.later),
+        Command("instead", "TEXT", "give up what is being done and do this", Commands.instead),
+        Command("hurry", "", "ask a model in trouble again now", Commands.hurry),
+        Command("retry", "", "ask again what failed or was stopped", Commands.retry),
         Command("queue", "[remove N]", "what waits for the run to end; clear, hold, go", Commands.queue),
         Command("model", "[NAME]", "the models there are, or another one from now on", Commands.model),
         Command("mode", "[MODE]", "ask, edits (edits need no question), plan, auto", Commands.mode),

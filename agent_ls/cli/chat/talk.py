@@ -50,6 +50,8 @@ class Talk:
         self.phase = ""
         self.stopping = False
         self.queue: dict[str, Json] = {}
+        self.joining: list[Json] = []
+        self.to_retry: str | None = None
         self.sending: dict[str, str] = {}
         self.elsewhere = 0
         self.chosen = chosen
@@ -133,6 +135,18 @@ class Talk:
         self.ask("agent/run/interrupt", {"runId": self.run_id})
         return True
 
+    def hurry(self) -> bool:
+        """Asks a model in trouble again now. Whether anything goes on."""
+        if self.run_id is not None:
+            self.ask("agent/run/hurry", {"runId": self.run_id})
+        return self.run_id is not None
+
+    def retry(self) -> bool:
+        """Asks again what came to nothing. Whether there is such a message."""
+        if self.to_retry is not None:
+            self.ask("agent/run/retry", {"runId": self.to_retry})
+        return self.to_retry is not None
+
     def decide(self, request: Json, decision: str, **more: Any) -> None:
         """Answers what was shown. The next request is asked at once; the daemon says whether this one counted."""
         self.asking.put({**request, "status": "responding"})
@@ -188,6 +202,7 @@ class Talk:
         if other:
             self._enter_other()
         self.queue = {run["id"]: run for run in snapshot.get("queue", [])}
+        self.joining = (snapshot.get("run") or {}).get("steers") or []
         self.asking.waiting.clear()
         for request in snapshot.get("requests", []):
             self.asking.put(request)
@@ -257,9 +272,13 @@ class Talk:
         self.queue.pop(run_id, None)
         if status in _ACTIVE_RUN:
             self._runs(run_id)
+            self.joining = run.get("steers") or []
+            self.to_retry = None
         elif run_id == self.run_id:
             self.transcript.run_ended()
             self._runs(None)
+            self.joining = []
+            self.to_retry = run_id if status in {"failed", "interrupted"} else None
 
     def _runs(self, run_id: str | None) -> None:
         if run_id != self.run_id:

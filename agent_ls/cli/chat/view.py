@@ -70,7 +70,8 @@ def _input(editor: Editor, columns: int, *, most: int, style: Style) -> tuple[li
 def _queued(talk: Talk, columns: int) -> list[str]:
     style = talk.style
     waiting = talk.queued()
-    lines = [f"  ⧗ {first_text(run)}" for run in waiting[:_QUEUED]]
+    lines = [f"  ↪ {first_text(message)}" for message in talk.joining[:_QUEUED]]
+    lines += [f"  ⧗ {first_text(run)}" for run in waiting[:_QUEUED]]
     if len(waiting) > _QUEUED:
         lines.append(f"  ⧗ … {len(waiting) - _QUEUED} more, /queue")
     if waiting and talk.conversation.get("queueHeld"):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agent_ls.core.attempt import Attempt, AttemptFact, AttemptStatus
+from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision
 from agent_ls.core.ids import call_id
 from agent_ls.core.items import (
@@ -23,7 +24,7 @@ from agent_ls.core.messages import CallPart, Part, ReasoningPart, Reply, Stop, T
 from agent_ls.core.owed import Nothing, owed
 from agent_ls.core.request import RequestKind
 from agent_ls.core.run import RunStatus
-from agent_ls.core.step import end, take_reply
+from agent_ls.core.step import end, finish_call, move_item, repeated_failure, take_reply
 from tests.unit.core.world import ALLOW, ASK, DENY, INVALID, World, call
 
 
@@ -139,6 +140,19 @@ def test_the_same_senseless_call_for_the_third_time_stops_the_run() -> None:
     assert (run.status, notes(world)) == (RunStatus.FAILED, ["provider_error"])
     assert run.error is not None
     assert owed(world.state) == Nothing()
+
+
+def test_a_call_that_fails_as_it_did_before_stops_the_run_the_third_time_and_other_ones_do_not() -> None:
+    world = World()
+    run = world.say()
+    for given in ("a", "b", "b", "b"):
+        assert repeated_failure(world.state.items_of(run)) is None
+        (item,) = world.reply((ALLOW, replace(call(), input={"path": given})))
+        world.commit(move_item(world.state, item.id, CallFact.STARTED, at="t"))
+        world.commit(finish_call(world.state, item.id, ToolResult(status=ResultStatus.ERROR, output="no"), at="t"))
+    failure = repeated_failure(world.state.items_of(run))
+    assert failure is not None
+    assert failure.message == "The model made the same failing call to `edit` 3 times, so the run was stopped."
 
 
 def test_three_senseless_calls_in_one_reply_get_the_chance_to_learn() -> None:

@@ -86,6 +86,7 @@ function M.taken(conversation, answer)
   conversation.about = answer.conversation
   conversation.seq = answer.seq
   conversation.queue = answer.queue
+  conversation.joining = answer.run and answer.run.steers or {}
   conversation.streams, conversation.streamed = {}, 0
   if answer.snapshot then
     conversation.items, conversation.run = {}, nil
@@ -223,8 +224,10 @@ function M.run(conversation, run)
   conversation.queue = queue
   if OPEN[run.status] then
     conversation.run = run.id
+    conversation.joining = run.steers or {}
   elseif conversation.run == run.id then
     conversation.run = nil
+    conversation.joining = {}
     M.in_flight_is_over(conversation)
     require('agent_ls.status').fire('AgentLsEnded', { run = run.id, status = run.status })
   end

@@ -243,9 +243,13 @@ function M.item(item, known)
   return {}, 'text'
 end
 
---- Messages that wait for their turn.
-function M.queue(runs)
+--- Messages that join at the next step, and those that wait for their turn.
+function M.queue(runs, joining)
   local lines = {}
+  for _, message in ipairs(joining or {}) do
+    prefixed(M.SIGN.queued, M.blocks(message.content), lines)
+    lines[#lines] = lines[#lines] .. '  · joins at the next step'
+  end
   for _, run in ipairs(runs) do
     prefixed(M.SIGN.queued, M.blocks(run.content), lines)
     lines[#lines] = lines[#lines] .. '  · queued'

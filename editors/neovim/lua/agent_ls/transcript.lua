@@ -133,7 +133,7 @@ end
 function M.queue(conversation)
   local found = shown(conversation)
   if found then
-    found:put('@queue', LAST, render.queue(conversation.queue), 'text')
+    found:put('@queue', LAST, render.queue(conversation.queue, conversation.joining), 'text')
   end
 end
 
