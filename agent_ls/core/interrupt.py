@@ -11,7 +11,7 @@ from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact, ItemFact
-from agent_ls.core.items import Call, CallState, Interruption, Item, ItemKind, ItemStatus, ResultStatus, ToolResult
+from agent_ls.core.items import Call, CallState, Interruption, Item, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request, RequestFact
 from agent_ls.core.run import Interrupt, Run, RunFact, RunStatus
@@ -86,7 +86,7 @@ def _not_run(draft: Draft, item: Item, why: str, *, stop: Interrupt) -> None:
         if item.id in (asked.id, asked.parent_id):
             _cancel(draft, request, stop)
             if asked.id != item.id:
-                draft.put(ItemFact.UPDATED, replace(asked, status=ItemStatus.CANCELLED, updated_at=draft.at))
+                draft.put(ItemFact.UPDATED, plans.dropped(asked, draft.at))
     draft.move_call(item.id, CallFact.NOT_RUN, result=ToolResult(status=ResultStatus.NOT_RUN, output=why))
 
 

@@ -16,7 +16,7 @@ from agent_ls.core.draft import Draft
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact, ItemFact
 from agent_ls.core.finalize import finish
-from agent_ls.core.items import Block, Item, ItemStatus, Plan, ResultStatus, ToolResult
+from agent_ls.core.items import Block, Call, CallState, Item, ItemStatus, Plan, ResultStatus, ToolResult
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Answer, Decision, Request, RequestFact, check
 from agent_ls.core.run import Run, RunFact, RunStatus
@@ -41,7 +41,7 @@ def respond(state: ConversationState, request: Request, answer: Answer) -> Decid
         return markdown
     match answer.decision:
         case Decision.ALLOW:
-            return _accept(draft, request, answer, markdown=markdown)
+            return _still_running(draft, request) or _accept(draft, request, answer, markdown=markdown)
         case Decision.ANSWER:
             return _revise(draft, request, markdown)
         case _:
@@ -83,6 +83,18 @@ def _check_scope(request: Request, answer: Answer) -> Refusal | None:
         Code.INVALID_PARAMS,
         f"Request #{request.number} is a plan; it cannot be accepted for scope `{answer.scope}`.",
         f"Accept it with option `{plans.ACCEPT}` or `{plans.ACCEPT_EDITS}`.",
+    )
+
+
+def _still_running(draft: Draft, request: Request) -> Refusal | None:
+    """The run ends with the acceptance, and what has begun in it has a result of its own to come."""
+    calls = (item for item in draft.run_items(request.run_id) if isinstance(item.payload, Call))
+    if not any(item.call.state is CallState.STARTED for item in calls):
+        return None
+    return Refusal(
+        Code.CONVERSATION_BUSY,
+        f"Something that was called beside the plan of request #{request.number} is still running.",
+        "Accept the plan when it has ended, or stop it first.",
     )
 
 

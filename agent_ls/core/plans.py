@@ -50,9 +50,13 @@ def close(draft: Draft, run_id: str) -> None:
     """Plans that nobody will decide any more."""
     for item in draft.run_items(run_id):
         if isinstance(item.payload, Plan) and item.status is ItemStatus.PENDING:
-            dropped = replace(item.payload, state=DROPPED)
-            moved = replace(item, payload=dropped, status=ItemStatus.CANCELLED, updated_at=draft.at)
-            draft.put(ItemFact.UPDATED, moved)
+            draft.put(ItemFact.UPDATED, dropped(item, draft.at))
+
+
+def dropped(item: Item, at: str) -> Item:
+    """What was asked, when nobody will be asked any more: a plan, or anything else."""
+    payload = replace(item.payload, state=DROPPED) if isinstance(item.payload, Plan) else item.payload
+    return replace(item, payload=payload, status=ItemStatus.CANCELLED, updated_at=at)
 
 
 def settled(state: ConversationState, plan_id: str) -> ContextItem | Refusal:

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from agent_ls.core import step
 from agent_ls.core.ask_again import AGAIN, ask_again
 from agent_ls.core.attempt import Attempt
+from agent_ls.core.call import SETTLED
 from agent_ls.core.dispatch import Dispatch, send
 from agent_ls.core.draft import Decision
 from agent_ls.core.errors import Code, Refusal
@@ -22,7 +23,7 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.queue import update as update_queue
 from agent_ls.core.request import Decision as Answered
-from agent_ls.core.request import Request
+from agent_ls.core.request import Request, RequestKind
 from agent_ls.core.respond import respond
 from agent_ls.core.run import RunStatus
 from agent_ls.core.wait import hurry
@@ -129,6 +130,10 @@ class Person(RuleBasedStateMachine):
         if request.questions:
             option = data.draw(st.sampled_from(request.options))
             self.answer(request, option.decision, digest=request.digest, option_id=option.id)
+        elif request.kind is RequestKind.PLAN and data.draw(st.booleans()):
+            changed = {"markdown": data.draw(st.sampled_from(["# Plan", "# Other"]))}
+            decision = data.draw(st.sampled_from([Answered.ALLOW, Answered.ANSWER]))
+            self.answer(request, decision, digest=request.digest, input=changed)
         else:
             decision = data.draw(st.sampled_from([Answered.ALLOW, Answered.ALLOW, Answered.DENY]))
             self.answer(request, decision, digest=request.digest)
@@ -155,7 +160,12 @@ class Person(RuleBasedStateMachine):
         elif fields["digest"] != request.digest:
             assert isinstance(done, Refusal)
         elif isinstance(done, Decision):
-            assert not self.state.requests[request.id].pending
+            changed = request.kind is RequestKind.PLAN and decision is Answered.ANSWER
+            assert self.state.requests[request.id].pending is changed
+            # A plan that is accepted is a message of its own.
+            self.accepted += request.kind is RequestKind.PLAN and decision is Answered.ALLOW
+            # Reads beside it that had not ended are settled; nobody waits for them.
+            self.running = [known for known in self.running if self.state.items[known].call.state not in SETTLED]
 
     # What comes of it.
 

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from agent_ls.core import finalize, recovery, retry, step, successor, wait
+from agent_ls.core import finalize, plans, recovery, retry, step, successor, wait
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.call import SETTLED, CallFact
 from agent_ls.core.context import asked, join, messages
@@ -138,7 +138,12 @@ class Histories(Person):
         wanted = call(wish.effect, keys=wish.keys, effect=wish.effect, raw_arguments=raw)
         judged = self.world.judged(part, wish.verdict, wanted)
         if wish.verdict is ASK and wish.effect == "read":
-            return replace(judged, call=replace(wanted, keys=()), questions=(QUESTION,))
+            asks = replace(judged, call=replace(wanted, keys=()))
+            return (
+                replace(asks, plan="# Plan", options=plans.OPTIONS)
+                if wish.early
+                else replace(asks, questions=(QUESTION,))
+            )
         early = wish.verdict is ALLOW and wish.effect == "read" and wish.early
         return replace(judged, result=ToolResult(status=ResultStatus.OK)) if early else judged
 
