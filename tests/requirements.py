@@ -129,6 +129,10 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "it says so, and running outside is an approval of its own that no rule and no mode gives.",
         ("tests/security/test_sandbox.py", "tests/unit/adapters/tools/test_shell_sandbox.py"),
     ),
+    "tools.loop": Requirement(
+        "No tool keeps the event loop from others: a flood of output, a large tree, file or page.",
+        ("tests/unit/adapters/tools/test_loop_is_free.py",),
+    ),
     "tools.fetch": Requirement(
         "A page as text: asked for each host, never off the public internet unasked, connected to what was judged.",
         ("tests/unit/adapters/tools/test_fetch.py", "tests/unit/core/test_host_rules.py"),
