@@ -8,6 +8,7 @@ from typing import Final
 
 from tests.requirement import Requirement
 from tests.requirements_cases import CASES
+from tests.requirements_tools import TOOLS
 
 _CONTEXT = "tests/protocol/test_context.py"
 _CRASH = "tests/crash/test_kill_daemon.py"
@@ -78,16 +79,6 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "Arguments of any size, depth or spelling cost little, are told as an error and harm no later request.",
         (f"{_CONTEXT}::test_calls_with_monstrous_arguments_are_errors_that_cost_little_and_harm_no_later_request",),
     ),
-    "tools.mcp": Requirement(
-        "Tools of MCP servers over stdio and HTTP are asked for like any other; a server that dies is said and started "
-        "again; one that came with a workspace is started when a person has allowed exactly its definition.",
-        ("tests/protocol/test_mcp.py", "tests/unit/config/test_mcp.py"),
-    ),
-    "tools.language": Requirement(
-        "Diagnostics, symbols and references come from the language servers of a window that offers them, about the "
-        "text as it is now; where none does, the tools are not offered and say why.",
-        ("tests/protocol/test_language.py",),
-    ),
     "hostile.workspace": Requirement(
         "A workspace is a folder of this machine, whatever bytes its name is made of; all else is refused.",
         ("tests/protocol/test_workspaces.py",),
@@ -108,39 +99,6 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
     "spine.locks": Requirement(
         "Two conversations editing one file wait for each other; two files do not; two workspaces never do.",
         ("tests/protocol/test_locks.py", "tests/unit/core/test_locks.py", "tests/unit/runtime/test_lock_table.py"),
-    ),
-    "tools.everyday": Requirement(
-        "glob, grep, todo and ask: bounded, never in the way of the loop, no way around rules about reads; one reply "
-        "with all kinds of calls runs under locks, with its results in the order of its calls.",
-        (
-            "tests/protocol/test_everyday_tools.py",
-            "tests/unit/adapters/tools/test_search.py",
-            "tests/unit/core/test_unread.py",
-            "tests/unit/runtime/test_batch.py",
-        ),
-    ),
-    "tools.background": Requirement(
-        "A shell in the background outlives its run, is seen, read and ended by model and person, and ends with its "
-        "conversation or its daemon; its end is told to the model at its next step, whenever it came.",
-        ("tests/protocol/test_background.py",),
-    ),
-    "tools.sandbox": Requirement(
-        "In a sandbox a command writes its workspace alone, has no network and sees no daemon; what fails because of "
-        "it says so, and running outside is an approval of its own that no rule and no mode gives.",
-        ("tests/security/test_sandbox.py", "tests/unit/adapters/tools/test_shell_sandbox.py"),
-    ),
-    "tools.loop": Requirement(
-        "No tool keeps the event loop from others: a flood of output, a large tree, file or page.",
-        ("tests/unit/adapters/tools/test_loop_is_free.py",),
-    ),
-    "tools.fetch": Requirement(
-        "A page as text: asked for each host, never off the public internet unasked, connected to what was judged.",
-        ("tests/unit/adapters/tools/test_fetch.py", "tests/unit/core/test_host_rules.py"),
-    ),
-    "tools.question": Requirement(
-        "A question of the agent waits for the person, through kill -9 under the same number; its answer, a refusal or "
-        "a stop is the one result of the call.",
-        ("tests/crash/test_question.py", "tests/unit/core/test_questions.py", "tests/unit/cli/test_answers.py"),
     ),
     "spine.trouble": Requirement(
         "No key, wrong key, unknown model, dead server, nonsense stream, unreadable config, full disk, read-only or "
@@ -210,15 +168,6 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "Reads see unsaved text; an edit of an open file goes through its window in one step, is verified by what the "
         "window then holds, and is never written to disk beneath it.",
         ("tests/protocol/test_open_documents.py", "tests/unit/editor/test_window_files.py"),
-    ),
-    "tools.patch": Requirement(
-        "A patch changes several files or none: all of them are looked at before the first is touched, what cannot be "
-        "finished is taken back, and after a crash the files tell what happened.",
-        (
-            "tests/unit/adapters/tools/test_apply_patch.py",
-            "tests/unit/core/test_patch.py",
-            "tests/protocol/test_changes.py::test_a_patch_is_listed_file_by_file_and_what_it_removed_comes_back",
-        ),
     ),
     "requests.revised": Requirement(
         "A request whose lines change while it waits is revised under its number, or taken back with a word to the "
@@ -398,5 +347,6 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "a run of its own, refused it goes back with the reason; of two windows one decides and the other is told.",
         ("tests/protocol/test_plans.py",),
     ),
+    **TOOLS,
     **CASES,
 }
