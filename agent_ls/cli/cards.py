@@ -19,7 +19,8 @@ def card(request: Json, style: Style, *, answers: bool = True, columns: int | No
     """With `answers`, its last line says how to answer from a terminal; with `columns`, no row is wider."""
     edge = {part: style.paint(part, "yellow") for part in "╭│╰"}
     head = f"#{request.get('number')}  {_title(request)}"
-    body = [f"{edge['│']} {line}".rstrip() for line in (*_origin(request, style), *_body(request, style))]
+    said = (*_origin(request, style), *_body(request, style), *_kept(request, style))
+    body = [f"{edge['│']} {line}".rstrip() for line in said]
     foot = _how_to_answer(request) if answers and _pending(request) else decided(request)
     lines = [
         f"{edge['╭']} {style.paint(head, 'bold', 'yellow')}",

@@ -80,6 +80,8 @@ async def test_a_change_is_shown_on_its_first_line_and_the_answer_is_a_stock_cod
                         "│  # A greeting.",
                         "│ -print('Hello, wrold!')",
                         "│ +print('Hello, world!')",
+                        "│ Allow for this conversation: keeps the rule edit(hello.py)",
+                        "│ Allow in this workspace: keeps the rule edit(hello.py)",
                         f"╰ :Agent approve [conversation] {edit} · :Agent deny {edit} why",
                     ],
                 ]

@@ -220,3 +220,20 @@ def test_signs_that_deceive_are_shown_by_name(command_line: CommandLine, daemon:
     out = command_line("pending").out
     assert "echo ⟨U+202E⟩gnp.x⟨U+001B⟩[2K" in out
     assert "\x1b" not in out
+
+
+def test_a_card_shows_the_rule_that_each_always_would_keep_and_where_words_lead() -> None:
+    options = [
+        {"id": "allow_once", "label": "Allow once", "decision": "allow", "scope": "once"},
+        {
+            "id": "allow_workspace",
+            "label": "Allow in this workspace",
+            "decision": "allow",
+            "scope": "workspace",
+            "rule": "shell(rm\u200b link)",
+        },
+    ]
+    shown = {"type": "command", "command": "rm link", "cwd": "/w", "targets": {"link": "/etc/\u202ex"}}
+    lines = card({**REQUEST, "card": shown, "options": options}, PLAIN)
+    assert "│ link is /etc/⟨U+202E⟩x" in lines
+    assert "│ Allow in this workspace: keeps the rule shell(rm⟨U+200B⟩ link)" in lines

@@ -122,6 +122,8 @@ def test_every_command_that_changes_needs_an_id() -> None:
         "agent/request/respond",
         "agent/shell/stop",
         "agent/lock/release",
+        "agent/permission/add",
+        "agent/permission/remove",
     }
 
 
