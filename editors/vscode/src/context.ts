@@ -7,6 +7,7 @@ import type { Link } from './client';
 import type { Follow } from './conversations/follow';
 import type { Summaries } from './conversations/summaries';
 import type { RequestBook } from './core/requests';
+import type { Memory } from './memory';
 import type { Papers } from './papers';
 import type { Changes } from './review/changes';
 import type { Voice } from './voice';
@@ -23,5 +24,6 @@ export interface Agent {
   readonly answers: Answers;
   readonly changes: Changes;
   readonly papers: Papers;
+  readonly memory: Memory;
   readonly voice: Voice;
 }

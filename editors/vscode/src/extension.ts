@@ -24,6 +24,7 @@ import { ConversationsTree } from './conversations/tree';
 import { followUsage } from './conversations/usage';
 import { RequestBook } from './core/requests';
 import { LocksTree } from './locks/tree';
+import { Memory } from './memory';
 import { Papers } from './papers';
 import { Changes } from './review/changes';
 import { Review } from './review/review';
@@ -56,7 +57,8 @@ function compose(context: vscode.ExtensionContext): { agent: Agent; parts: vscod
   const log = vscode.window.createOutputChannel('agent-ls', { log: true });
   const asked = new vscode.EventEmitter<void>();
   const connection = new Link(log, (context.extension.packageJSON as { version: string }).version);
-  const follow = new Follow(connection, context.workspaceState);
+  const memory = new Memory(context.storageUri?.fsPath);
+  const follow = new Follow(connection, memory);
   const book = new RequestBook();
   const voice = new Voice(log);
   const agent: Agent = {
@@ -70,6 +72,7 @@ function compose(context: vscode.ExtensionContext): { agent: Agent; parts: vscod
     answers: new Answers({ book, link: connection, voice }),
     changes: new Changes(connection, follow),
     papers: new Papers(),
+    memory,
     voice,
   };
   const attachments = new Attachments(voice);

@@ -4,7 +4,7 @@
 
 import { Component, createRef, type ComponentChild, type JSX } from 'preact';
 
-import { remember, remembered, tell } from './host';
+import { tell } from './host';
 import { Picture } from './items';
 import { COMMANDS, blocksOf, commandOf, wordAt, type Word } from './words';
 import type { Store } from './store';
@@ -29,11 +29,12 @@ interface Offer {
 const LARGEST_IMAGE = 10 * 1024 * 1024;
 
 export class Composer extends Component<{ readonly store: Store; readonly sent: () => void }, State> {
-  override state: State = { text: remembered().draft, images: [], word: undefined, picked: 0 };
+  override state: State = { text: '', images: [], word: undefined, picked: 0 };
   private readonly input = createRef<HTMLTextAreaElement>();
   private readonly files = new Map<string, string>();
   private token = 0;
   private composed = 0;
+  private drafted = 0;
   private sending: { token: number; text: string; images: readonly Block[] } | undefined;
 
   override componentDidMount(): void {
@@ -135,7 +136,7 @@ export class Composer extends Component<{ readonly store: Store; readonly sent: 
   }
 
   private write(text: string, cursor: number): void {
-    remember({ draft: text });
+    tell({ type: 'draft', text });
     this.setState({ text, word: undefined, picked: 0 }, () => {
       this.input.current?.focus();
       this.input.current?.setSelectionRange(cursor, cursor);
@@ -143,7 +144,7 @@ export class Composer extends Component<{ readonly store: Store; readonly sent: 
   }
 
   private wrote(input: HTMLTextAreaElement): void {
-    remember({ draft: input.value });
+    tell({ type: 'draft', text: input.value });
     this.setState({ text: input.value });
     this.looked(input);
   }
@@ -220,7 +221,11 @@ export class Composer extends Component<{ readonly store: Store; readonly sent: 
 
   /** What was said from outside since it was last drawn. */
   private heed(): void {
-    const { composed, sent } = this.props.store;
+    const { composed, draft, sent } = this.props.store;
+    if (draft.count !== this.drafted) {
+      this.drafted = draft.count;
+      this.setState({ text: draft.text });
+    }
     if (composed.count !== this.composed) {
       this.composed = composed.count;
       if (composed.text !== undefined) {

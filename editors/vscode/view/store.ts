@@ -19,6 +19,8 @@ export class Store {
   said = '';
   /** Read aloud by screen readers. */
   spoken = '';
+  /** Counts what came from what is remembered. */
+  draft = { count: 0, text: '' };
   /** Counts what was asked of the input from outside. */
   composed: { count: number; text?: string; focus: boolean } = { count: 0, focus: false };
   sent: { token: number; ok: boolean } = { token: 0, ok: true };
@@ -85,6 +87,9 @@ export class Store {
         return;
       case 'sent':
         this.sent = message;
+        return;
+      case 'draft':
+        this.draft = { count: this.draft.count + 1, text: message.text };
         return;
       case 'say':
         return this.say(message.sentence);

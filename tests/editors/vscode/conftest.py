@@ -26,13 +26,13 @@ async def only_window(scenery: Stage) -> AsyncIterator[Window]:
 
 
 @pytest.fixture
-async def vscode(only_window: Window, request: pytest.FixtureRequest) -> AsyncIterator[Window]:
+async def vscode(scenery: Stage, only_window: Window, request: pytest.FixtureRequest) -> AsyncIterator[Window]:
     """In a conversation that is new, with no editor open. What a failing test saw is kept as a picture."""
     await only_window.fresh()
-    failed = request.session.testsfailed
     yield only_window
-    if request.session.testsfailed > failed or getattr(request.node, "failed", False):
+    if getattr(request.node, "failed", False):
         await only_window.picture(_picture(request.node.name))
+    await scenery.settle()
 
 
 @pytest.hookimpl(tryfirst=True, hookwrapper=True)

@@ -8,14 +8,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from anyio import to_thread
 from playwright.async_api import Browser, async_playwright
 
 from agent_ls.testing.home import Home, home_of
 from agent_ls.testing.model_scenario import EXHAUSTED, Answer, ByHistory, RequestView, Scenario
 from agent_ls.testing.model_server import ModelServer, serve_model
+from benchmarks.seed import seed
 from tests.editors.vscode.testbed import CHROMIUM_FLAGS, CodeServer, chromium, code_server
+
+EVENTS: Final = 11_800
+SEEDED: Final = 1968
+SEEDED_TITLE: Final = f"{EVENTS} events"
 
 
 @dataclass
@@ -48,6 +54,12 @@ class Stage:
         path.write_text(text, encoding="utf-8")
         return path
 
+    async def settle(self) -> None:
+        """Ends what a test has left waiting, so that the next one counts its own."""
+        async with self.home.editor(name="after a test") as editor:
+            for request in await editor.pending():
+                await editor.interrupt(request["runId"])
+
     @property
     def extension_host(self) -> int:
         """The pid that the extension last told of itself."""
@@ -61,6 +73,7 @@ async def stage(**settings: Any) -> AsyncIterator[Stage]:
     play = Play()
     async with serve_model(play) as server, home_of(server.base_url) as home:
         try:
+            await to_thread.run_sync(_seed, home)
             async with code_server(home.root / "code", home.env, **settings) as code, async_playwright() as driver:
                 browser = await driver.chromium.launch(executable_path=chromium(), args=list(CHROMIUM_FLAGS))
                 try:
@@ -73,3 +86,8 @@ async def stage(**settings: Any) -> AsyncIterator[Stage]:
         assert server.refused == []
 
 
+
+
+def _seed(home: Home) -> None:
+    """A conversation of SEEDED items, which takes its daemon no time to tell of."""
+    seed(home.state, home.workspace.as_uri(), {"c0ffee00-long": EVENTS})

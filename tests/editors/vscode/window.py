@@ -56,6 +56,12 @@ class Window:
         """What the extension said in the status bar."""
         return self.page.locator(".part.statusbar")
 
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Of what happens outside of the window."""
+        with anyio.fail_after(2 * LIMIT_S):
+            while not holds():
+                await self.page.wait_for_timeout(100)
+
     async def command(self, title: str) -> None:
         """By the palette."""
         box = self.page.locator(".quick-input-widget .quick-input-box input")
@@ -75,7 +81,7 @@ class Window:
     async def show_agent(self) -> None:
         """The container in the side bar."""
         if not await self.page.locator(".composite.title", has_text="Agent").is_visible():
-            await self.page.locator(".activitybar .action-label[aria-label*='Agent']").first.click()
+            await self.command("Agent: Show Chat")
 
     async def file(self, name: str) -> Locator:
         """Opens a file of the workspace; its editor."""
@@ -138,6 +144,31 @@ class Window:
             "lines => lines.map(line => [parseFloat(line.style.top), line.textContent]).sort((a, b) => a[0] - b[0])"
         )
         return [text.replace("\xa0", " ") for _, text in found]
+
+    async def code(self, editor: Locator) -> list[str]:
+        """The same without lines that are empty."""
+        return [line for line in await self.lines(editor) if line.strip()]
+
+    async def choose_mode(self, mode: str) -> None:
+        await self.input.fill("/mode")
+        await self.input.press("Enter")
+        await self.page.locator(".quick-input-widget .monaco-list-row", has_text=mode).first.click()
+        await expect(self.chat().locator(".picker").first).to_have_text(mode)
+
+    async def open_conversation(self, title: str) -> None:
+        await self.command("Agent: Open Conversation")
+        await self.page.locator(".quick-input-widget .monaco-list-row", has_text=title).first.click()
+        await expect(self.chat().locator("header .title")).to_have_text(title)
+
+    async def open_view(self, name: str) -> None:
+        header = self.page.locator(f".pane-header[aria-label^='{name}']")
+        if await header.get_attribute("aria-expanded") == "false":
+            await header.click()
+
+    async def close_view(self, name: str) -> None:
+        header = self.page.locator(f".pane-header[aria-label^='{name}']")
+        if await header.get_attribute("aria-expanded") == "true":
+            await header.click()
 
     def tree(self, name: str) -> Locator:
         """The rows of one of the native views."""

@@ -25,6 +25,8 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
   private view: vscode.WebviewView | undefined;
   private ready = false;
   private waiting: ToPage[] = [];
+  private drafted: string | undefined;
+  private told = false;
   private readonly subscriptions: vscode.Disposable[];
   deeds: Deeds | undefined;
 
@@ -83,6 +85,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
   private async said(said: FromPage): Promise<void> {
     if (said.type === 'ready') {
       this.ready = true;
+      this.told = false;
       return this.everything();
     }
     await this.deeds?.handle(said);
@@ -94,6 +97,15 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
     this.post({ type: 'chips', chips: this.attachments.titles() });
     this.news({ kind: 'attached', conversation: this.agent.follow.current });
     this.waiting.splice(0).forEach((message) => this.post(message));
+  }
+
+  /** What was being written in this conversation, when another one was in the page before. */
+  private tellDraft(conversation: string | undefined): void {
+    if (conversation !== this.drafted || !this.told) {
+      this.drafted = conversation;
+      this.told = this.ready;
+      this.post({ type: 'draft', text: this.agent.memory.draft(conversation) });
+    }
   }
 
   private tellLink(): void {
@@ -118,6 +130,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private attached({ conversation }: News & { kind: 'attached' }): void {
+    this.tellDraft(conversation?.id);
     if (conversation === undefined) {
       return this.post({ type: 'none' });
     }

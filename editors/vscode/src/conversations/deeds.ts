@@ -47,6 +47,9 @@ export class ChatDeeds {
     switch (said.type) {
       case 'send':
         return this.send(said);
+      case 'draft':
+        this.agent.memory.write(this.agent.follow.id, said.text);
+        return;
       case 'stop':
         return this.speaking.stop();
       case 'answer':

@@ -8,12 +8,12 @@ import * as vscode from 'vscode';
 import type { Answer, Link } from '../client';
 import { merged } from './merge';
 import { Conversation } from '../core/conversation';
+import type { Memory } from '../memory';
 import type { Attached, Event, ItemPage, StreamPart } from '../protocol.gen';
 
 const FIRST_PAGE = 200;
 const PAGE = 400;
 const FLUSH_MS = 50;
-const KEY = 'agentLs.conversation';
 
 export type News =
   | { readonly kind: 'attached'; readonly conversation: Conversation | undefined }
@@ -32,9 +32,9 @@ export class Follow implements vscode.Disposable {
 
   constructor(
     private readonly link: Link,
-    private readonly memory: vscode.Memento,
+    private readonly memory: Memory,
   ) {
-    this.wanted = memory.get<string>(KEY);
+    this.wanted = memory.conversation;
     link.on('agent/event', ({ conversationId, events }) => this.happened(conversationId, events));
     link.on('agent/stream', (part) => this.streamed(part));
     link.on('agent/resync', ({ conversationId }) => this.again(conversationId));
@@ -83,7 +83,7 @@ export class Follow implements vscode.Disposable {
     this.current = undefined;
     this.wanted = undefined;
     this.attached = false;
-    void this.memory.update(KEY, undefined);
+    this.memory.conversation = undefined;
     this.news.fire({ kind: 'attached', conversation: undefined });
   }
 
@@ -100,7 +100,7 @@ export class Follow implements vscode.Disposable {
     }
     this.attached = true;
     this.parts = [];
-    void this.memory.update(KEY, answer.conversation.id);
+    this.memory.conversation = answer.conversation.id;
     this.news.fire({ kind: 'attached', conversation: this.current });
     if (answer.snapshot) {
       void this.page();

@@ -39,11 +39,13 @@ export type ToPage =
   | { readonly type: 'completions'; readonly token: number; readonly entries: readonly Entry[] }
   | { readonly type: 'compose'; readonly text?: string; readonly focus: boolean }
   | { readonly type: 'sent'; readonly token: number; readonly ok: boolean }
+  | { readonly type: 'draft'; readonly text: string }
   | { readonly type: 'say'; readonly sentence: string };
 
 export type FromPage =
   | { readonly type: 'ready' }
   | { readonly type: 'send'; readonly token: number; readonly content: Block[]; readonly dispatch: Dispatch }
+  | { readonly type: 'draft'; readonly text: string }
   | { readonly type: 'stop' }
   | { readonly type: 'answer'; readonly requestId: string; readonly digest: string; readonly decision: Decision; readonly optionId?: string; readonly scope?: 'once' | 'conversation' | 'workspace'; readonly reason?: string; readonly answers?: Record<string, string | string[]> }
   | { readonly type: 'edit'; readonly requestId: string }

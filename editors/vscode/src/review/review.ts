@@ -62,7 +62,7 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
     for (const file of this.agent.changes.files()) {
       const uri = vscode.Uri.parse(file.uri);
       const now = (await textOf(uri)) ?? '';
-      rows.push([uri, this.agent.papers.put(`before${uri.path}`, before(now, file)), uri]);
+      rows.push([uri, this.agent.papers.put(uri.path.slice(1), before(now, file)), uri]);
     }
     if (rows.length === 0) {
       return this.agent.voice.say(this.agent.changes.sentence ?? 'No change of the agent waits for your review.');
