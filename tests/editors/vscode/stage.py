@@ -1,7 +1,7 @@
 """The stage of the tests in VS Code: one daemon, one scripted model, one code-server and one browser for all of them.
 
-Starting these takes longer than any test. Owns that a test has a conversation and files of its own, and that no request of
-ours was one that a real server would refuse.
+Starting these takes longer than any test. Owns that a test has a conversation and files of its own, and that no request
+of ours was one that a real server would refuse.
 """
 
 from collections.abc import AsyncIterator
@@ -84,8 +84,6 @@ async def stage(**settings: Any) -> AsyncIterator[Stage]:
             print(home.log)
             raise
         assert server.refused == []
-
-
 
 
 def _seed(home: Home) -> None:

@@ -16,7 +16,9 @@ ME = getpass.getuser()
 
 async def test_messages_are_queued_edited_moved_and_removed_and_stop_holds_them(scenery: Stage, vscode: Window) -> None:
     gate = scenery.server.gate("queue")
-    scenery.answers("Begin the queue", reply(Say("Working"), Wait(gate), Say(".")), say("Second answer."), say("Third."))
+    scenery.answers(
+        "Begin the queue", reply(Say("Working"), Wait(gate), Say(".")), say("Second answer."), say("Third.")
+    )
     chat = vscode.chat()
     queued = chat.locator(".queue .queued")
     await vscode.ask("Begin the queue")
@@ -44,7 +46,11 @@ async def test_messages_are_queued_edited_moved_and_removed_and_stop_holds_them(
 
 async def test_a_message_steers_the_run_and_so_does_a_queued_one(scenery: Stage, vscode: Window) -> None:
     gate = scenery.server.gate("steer")
-    scenery.answers("Begin to steer", reply(Say("Reading."), Wait(gate), UseTool("glob", {"pattern": "*.none"})), say("As you said."))
+    scenery.answers(
+        "Begin to steer",
+        reply(Say("Reading."), Wait(gate), UseTool("glob", {"pattern": "*.none"})),
+        say("As you said."),
+    )
     chat = vscode.chat()
     await vscode.ask("Begin to steer")
     await expect(chat.locator(".in-flight")).to_have_text("Reading.")

@@ -27,7 +27,7 @@ async def test_from_a_question_to_a_changed_file_and_the_output_of_a_command(sce
         "greeting of first.py",
         use("read", path="first.py"),
         edit("first.py"),
-        use("shell", command="cat first.py"),
+        use("shell", command="cp first.py copy.py"),
         reply(Say("Done: it greets "), Wait(gate), Say("the **world**.\n\n```python\nprint('x')\n```\n")),
     )
     chat = vscode.chat()
@@ -46,7 +46,7 @@ async def test_from_a_question_to_a_changed_file_and_the_output_of_a_command(sce
     assert await chat.locator(".call summary").all_inner_texts() == [
         "read first.py",
         f"edit first.py\n+1 −1 · allowed by {ME} in vscode",
-        f"$ cat first.py\nallowed by {ME} in vscode",
+        f"$ cp first.py copy.py\nallowed by {ME} in vscode",
     ]
     await expect(vscode.status).to_have_text("agent")
     assert vscode.trouble == []
@@ -93,7 +93,9 @@ async def test_denied_with_a_reason_nothing_changes_and_the_model_is_told_why(sc
 
 async def test_what_is_edited_before_it_is_allowed_is_what_is_written(scenery: Stage, vscode: Window) -> None:
     file = scenery.file("edited.py", TEXT)
-    scenery.answers("Greet in edited.py", use("read", path="edited.py"), edit("edited.py"), say("Edited, then allowed."))
+    scenery.answers(
+        "Greet in edited.py", use("read", path="edited.py"), edit("edited.py"), say("Edited, then allowed.")
+    )
     await vscode.ask("Greet in edited.py")
     row = vscode.tree("Approvals").first
     await expect(row).to_contain_text("Edit edited.py")

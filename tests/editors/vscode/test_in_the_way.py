@@ -31,7 +31,7 @@ async def test_typing_loses_no_key_and_no_focus_while_approvals_come(scenery: St
         use("edit", path=name, edits=[{"old": "# end", "new": "# The end"}]),
         say("Never."),
     )
-    scenery.answers("And once more", reply(Wait(gates[1]), UseTool("shell", {"command": "echo no"})), say("Never."))
+    scenery.answers("And once more", reply(Wait(gates[1]), UseTool("shell", {"command": "touch no"})), say("Never."))
     editor = await vscode.file(name)
     await vscode.ask("Disturb me")
     await vscode.command("Agent: New Conversation")

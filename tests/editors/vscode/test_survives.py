@@ -1,4 +1,4 @@
-"""Everything is found again in a real VS Code: after a reload, after kill -9 of its extension host and of the daemon."""
+"""Everything is found again in a real VS Code: after a reload, after kill -9 of extension host and daemon."""
 
 import os
 import signal

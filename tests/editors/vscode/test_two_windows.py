@@ -59,7 +59,9 @@ async def test_what_neovim_allows_is_retracted_in_vs_code_and_the_other_way_roun
         await nvim.answer(f"approve {edit}")
         await expect(editor.locator(".review-widget")).to_have_count(0)
         await expect(vscode.said).to_contain_text(f"#{edit} allowed by {ME} in neovim")
-        await expect(vscode.chat().locator(".call", has_text="edit both.py")).to_contain_text(f"allowed by {ME} in neovim")
+        await expect(vscode.chat().locator(".call", has_text="edit both.py")).to_contain_text(
+            f"allowed by {ME} in neovim"
+        )
         (command,) = await nvim.until_asked(above=edit)
         await vscode.allow_in_chat("Run a command")
         await nvim.until_nothing_waits()

@@ -1,7 +1,7 @@
 """A real VS Code for tests: code-server with the extension from its .vsix, and a Chromium to look at it.
 
-Owns installing (scripts/vscode_testbed.sh, once a machine), the server's process group and the browser. Does not own what
-is done in a window (window.py).
+Owns installing (scripts/vscode_testbed.sh, once a machine), the server's process group and which browser. Does not own
+what is done in a window (window.py).
 """
 
 import json
@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -35,6 +35,7 @@ CHROMIUM_FLAGS: Final = (
 SETTINGS: Final[dict[str, Any]] = {
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.startupEditor": "none",
+    "workbench.colorTheme": "Light 2026",
     "workbench.tips.enabled": False,
     "workbench.enableExperiments": False,
     "remote.autoForwardPorts": False,
@@ -108,7 +109,14 @@ async def code_server(folder: Path, env: Mapping[str, str], **settings: Any) -> 
         "XDG_DATA_HOME": os.fspath(folder / "xdg"),
         "XDG_CONFIG_HOME": os.fspath(folder / "xdg"),
     }
-    places = ["--config", folder / "config.yaml", "--user-data-dir", folder / "data", "--extensions-dir", folder / "ext"]
+    places = [
+        "--config",
+        folder / "config.yaml",
+        "--user-data-dir",
+        folder / "data",
+        "--extensions-dir",
+        folder / "ext",
+    ]
     base = [os.fspath(part) for part in (node, entry, *places)]
     await anyio.run_process([*base, "--install-extension", package, "--force"], env=environment)
     options = [
@@ -148,10 +156,8 @@ async def _moment() -> None:
 
 def _kill_group(leader: int) -> None:
     """Its extension hosts and their bridges too: SIGTERM alone leaves some of them."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def _free_port() -> int:

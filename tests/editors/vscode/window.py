@@ -3,13 +3,14 @@
 Owns where things are on the screen. Waits are playwright's: on what is to be seen, with a time limit.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
-from playwright.async_api import Browser, Error, Frame, FrameLocator, Locator, Page, expect
+from playwright.async_api import Browser, Error, FrameLocator, Locator, Page, expect
 
 from tests.editors.vscode.testbed import CodeServer
 
@@ -19,9 +20,10 @@ expect.set_options(timeout=LIMIT_S * 1000)
 
 
 class Window:
-    def __init__(self, page: Page, url: str) -> None:
+    def __init__(self, page: Page, server: CodeServer, folder: Path) -> None:
         self.page = page
-        self.url = url
+        self.server = server
+        self.url = f"{server.url}/?folder={folder}"
         self.trouble: list[str] = []
 
     async def open(self) -> None:
@@ -50,6 +52,15 @@ class Window:
     @property
     def status(self) -> Locator:
         return self.page.locator(".part.statusbar [id='agent-ls.agent-ls.agentLs.status']")
+
+    async def settings(self, more: Mapping[str, Any]) -> None:
+        """Written into the person's settings; VS Code sees it by itself."""
+        path = self.server.folder / "data" / "User" / "settings.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
+        theme = more.get("workbench.colorTheme")
+        if theme is not None:
+            kind = {"Light": "vs", "Dark": "vs-dark"}.get(str(theme).split()[0], "hc-black")
+            await self.page.locator(f".monaco-workbench.{kind}").first.wait_for()
 
     @property
     def said(self) -> Locator:
@@ -102,15 +113,6 @@ class Window:
     def chat(self) -> FrameLocator:
         """The chat's page."""
         return self.page.frame_locator("iframe.webview").frame_locator("iframe#active-frame")
-
-    async def chat_frame(self) -> Frame:
-        """The same for what is evaluated in it."""
-        await self.chat().locator(".composer").wait_for()
-        for frame in self.page.frames:
-            if frame.name == "active-frame" or (frame.parent_frame and "fake.html" in frame.url):
-                if await frame.locator(".composer").count():
-                    return frame
-        raise AssertionError([frame.url for frame in self.page.frames])
 
     @property
     def input(self) -> Locator:
@@ -172,7 +174,7 @@ class Window:
 
     def tree(self, name: str) -> Locator:
         """The rows of one of the native views."""
-        return self.page.locator(f".pane[aria-label^='{name}'] .monaco-list-row, .pane:has(.pane-header[aria-label^='{name}']) .monaco-list-row")
+        return self.page.locator(f".pane:has(.pane-header[aria-label^='{name}']) .monaco-list-row")
 
     async def action(self, row: Locator, label: str) -> None:
         """An inline button of a row; it is there once the row is under the pointer."""
@@ -191,7 +193,7 @@ async def window(
     try:
         page = await context.new_page()
         page.set_default_timeout(LIMIT_S * 1000)
-        found = Window(page, f"{server.url}/?folder={folder}")
+        found = Window(page, server, folder)
         page.on("pageerror", lambda error: found.trouble.append(str(error)))
         await found.open()
         yield found
