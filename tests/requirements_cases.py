@@ -4,6 +4,7 @@ from typing import Final
 
 from tests.requirement import Requirement
 
+_WIRES = "tests/protocol/test_cases_on_wires.py"
 _LIFE = "tests/protocol/test_lifecycle.py"
 _DECODE = "tests/unit/adapters/models/test_chat_decode.py"
 _SSE = "tests/unit/adapters/models/test_sse.py"
@@ -37,11 +38,17 @@ CASES: Final[dict[str, Requirement]] = {
     ),
     "case.B05": Requirement(
         "A call with empty arguments runs with an empty object and is replayed as one.",
-        (f"{_CONTEXT}::test_a_call_with_empty_arguments_counts_as_an_empty_object",),
+        (
+            f"{_WIRES}::test_odd_calls_are_paired_answered_and_harm_no_later_request",
+            f"{_CONTEXT}::test_a_call_with_empty_arguments_counts_as_an_empty_object",
+        ),
     ),
     "case.B07": Requirement(
         "Call ids that a server uses twice are told apart, each result goes with its own call.",
-        (f"{_CONTEXT}::test_ids_that_a_server_uses_twice_are_told_apart",),
+        (
+            f"{_WIRES}::test_odd_calls_are_paired_answered_and_harm_no_later_request",
+            f"{_CONTEXT}::test_ids_that_a_server_uses_twice_are_told_apart",
+        ),
     ),
     "case.B11": Requirement(
         "An answer that is cut is asked for anew, a few times; what was shown stays as what it is.",
@@ -65,11 +72,15 @@ CASES: Final[dict[str, Requirement]] = {
     ),
     "case.B17": Requirement(
         "No request holds an empty text, whatever was said or came out.",
-        (f"{_CONTEXT}::test_no_text_that_is_sent_is_empty",),
+        (
+            f"{_WIRES}::test_odd_calls_are_paired_answered_and_harm_no_later_request",
+            f"{_CONTEXT}::test_no_text_that_is_sent_is_empty",
+        ),
     ),
     "case.B19": Requirement(
         "Results follow their calls at once; what else was said comes after; images stand where they may.",
         (
+            f"{_WIRES}::test_denials_messages_in_between_and_stops_are_told_as_what_they_were",
             f"{_CONTEXT}::test_a_message_sent_while_a_tool_runs_comes_after_its_result",
             f"{_CONTEXT}::test_an_image_in_a_result_is_sent_where_images_may_stand",
         ),
@@ -77,6 +88,7 @@ CASES: Final[dict[str, Requirement]] = {
     "case.B20": Requirement(
         "A tool that is not offered is an error that names those that are; nothing runs out of plain text.",
         (
+            f"{_WIRES}::test_odd_calls_are_paired_answered_and_harm_no_later_request",
             f"{_CONTEXT}::test_a_tool_that_is_not_offered_is_an_error_that_names_those_that_are",
             f"{_CONTEXT}::test_a_model_that_repeats_a_wrong_call_is_stopped",
             f"{_CONTEXT}::test_text_that_shows_a_call_runs_nothing",
@@ -90,17 +102,22 @@ CASES: Final[dict[str, Requirement]] = {
     ),
     "case.B25": Requirement(
         "Decisions of a batch that were taken before a restart are kept; the batch goes to the model as a whole.",
-        (f"{_CRASH}::test_decisions_taken_before_it_are_kept_and_the_rest_is_still_asked",),
+        (
+            f"{_WIRES}::test_denials_messages_in_between_and_stops_are_told_as_what_they_were",
+            f"{_CRASH}::test_decisions_taken_before_it_are_kept_and_the_rest_is_still_asked",
+        ),
     ),
     "case.B28": Requirement(
         "The reason of a denial goes with its own call and no other.",
         (
+            f"{_WIRES}::test_denials_messages_in_between_and_stops_are_told_as_what_they_were",
             "tests/protocol/test_main_job.py::test_calls_of_one_step_are_asked_together_and_each_denial_keeps_its_own_reason",
         ),
     ),
     "case.B29": Requirement(
         "Denied, interrupted and not run are told apart, truthfully.",
         (
+            f"{_WIRES}::test_denials_messages_in_between_and_stops_are_told_as_what_they_were",
             f"{_CONTEXT}::test_a_denied_call_is_told_as_denied_and_a_stopped_one_as_not_run",
             f"{_CONTEXT}::test_stopped_while_a_command_runs_the_model_is_told_that_it_may_have_had_effects",
             f"{_CONTEXT}::test_stopped_in_mid_stream_the_text_so_far_stays_and_the_next_message_is_taken",

@@ -13,7 +13,8 @@ from typing import Any, Final
 import anyio
 
 from agent_ls.adapters.ledger.memory import Store
-from agent_ls.core import dispatch, interrupt, queue, respond
+from agent_ls.core import dispatch, interrupt, queue, respond, wait
+from agent_ls.core.ask_again import ask_again
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refusal
 from agent_ls.core.run import Interrupt
@@ -274,6 +275,19 @@ def _interrupt(state: Any, at: str, *, given: Mapping[str, Any]) -> Any:
     return interrupt.interrupt(state, given["run_id"], stop)
 
 
+def _hurry(state: Any, at: str, *, given: Mapping[str, Any]) -> Any:
+    return wait.hurry(state, given["run_id"], at)
+
+
+def _retry(state: Any, at: str, *, given: Mapping[str, Any]) -> Any:
+    return ask_again(state, given["run_id"], at)
+
+
+def _stop_call(state: Any, at: str, *, given: Mapping[str, Any]) -> Any:
+    stop = Interrupt(by="ada", from_=given["from"], at=at)
+    return interrupt.interrupt_call(state, given["run_id"], given["item_id"], stop=stop)
+
+
 def _respond(state: Any, at: str, *, given: Mapping[str, Any]) -> Any:
     return respond.respond(state, given["request_id"], replace(given["answer"], at=at))
 
@@ -282,5 +296,8 @@ _DECIDERS: Final[Mapping[str, Callable[..., Any]]] = {
     "send": _send,
     "queue": _queue,
     "interrupt": _interrupt,
+    "stop call": _stop_call,
+    "hurry": _hurry,
+    "retry": _retry,
     "respond": _respond,
 }

@@ -128,6 +128,8 @@ class WorldEditor:
             await self.change_queue(known, runs)
         elif runs and drawn < 0.7:
             await self.stop(known, self._fate.chance.choice(runs).id)
+        elif runs and drawn < 0.74:
+            await self.nudge(known, mirror)
         elif self._sent and drawn < 0.75:
             await self.call(self._fate.chance.choice(self._sent))
         else:
@@ -161,6 +163,18 @@ class WorldEditor:
     async def stop(self, known: str, run_id: str) -> None:
         given = {"run_id": run_id, "from": self.process.name, "hold": self._fate.chance.random() < 0.3}
         await self.call(Command(id=self._fresh(), kind="interrupt", conversation_id=known, given=given))
+
+    async def nudge(self, known: str, mirror: Mirror) -> None:
+        """Does not want to wait, asks again what came to nothing, or wants one call to end."""
+        chance = self._fate.chance
+        run = chance.choice(mirror.runs())
+        given: dict[str, Any] = {"run_id": run.id, "from": self.process.name}
+        calls = [e for e in mirror.entities.values() if isinstance(e, Item) and e.status == "running"]
+        kind = chance.choice(["hurry", "retry"])
+        if calls and chance.random() < 0.5:
+            item = chance.choice(calls)
+            kind, given = "stop call", {**given, "run_id": item.run_id, "item_id": item.id}
+        await self.call(Command(id=self._fresh(), kind=kind, conversation_id=known, given=given))
 
     async def answer(self, request: Request) -> None:
         chance = self._fate.chance

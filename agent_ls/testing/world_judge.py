@@ -145,7 +145,12 @@ class Judge:
 
     def _check_messages(self, state: ConversationState) -> None:
         """Each message of a person is in the transcript once, and what a model would be sent now is sound."""
-        said = [i.payload.content[0].text for i in state.items.values() if isinstance(i.payload, UserMessage)]
+        said = [
+            item.payload.content[0].text
+            for item in state.items.values()
+            # What is asked again stands there again.
+            if isinstance(item.payload, UserMessage) and state.runs[item.run_id].retry_of is None
+        ]
         unedited = [text for text in said if text and not text.startswith("edited")]
         if len(set(unedited)) != len(unedited):
             self.wrong(f"5: a message stands twice in {unedited}")
