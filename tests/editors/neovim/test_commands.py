@@ -8,7 +8,7 @@ from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
 
-VERBS = ["answer", "approve", "ask", "attach", "conversations", "deny", "new", "pending", "show", "status", "stop"]
+VERBS = "answer approve ask attach conversations deny hurry new pending retry show status stop".split()
 CLIENTS = "return #vim.lsp.get_clients({ name = 'agent_ls', _uninitialized = true })"
 
 

@@ -211,14 +211,27 @@ function M.answer(words)
   approvals.answer(held, { decision = 'answer', answers = answers, optionId = option })
 end
 
-function M.stop()
+--- A command on a run of the conversation at hand.
+local function on_run(method, run, otherwise)
   local current = conversation.current()
-  if not current or not current.run then
-    return client.say('Nothing is running here.', INFO)
+  if not current or not current[run] then
+    return client.say(otherwise, INFO)
   end
   linked(current.root, function(link)
-    client.command(link, 'agent/run/interrupt', { runId = current.run })
+    client.command(link, method, { runId = current[run] })
   end)
+end
+
+function M.stop()
+  on_run('agent/run/interrupt', 'run', 'Nothing is running here.')
+end
+
+function M.hurry()
+  on_run('agent/run/hurry', 'run', 'Nothing is running here.')
+end
+
+function M.retry()
+  on_run('agent/run/retry', 'to_retry', 'The last message has not failed and was not stopped.')
 end
 
 function M.pending()
@@ -257,8 +270,10 @@ M.VERBS = {
   attach = M.attach,
   conversations = M.conversations,
   deny = M.deny,
+  hurry = M.hurry,
   new = M.new,
   pending = M.pending,
+  retry = M.retry,
   show = function(words)
     local held = request(words:match('%S+'))
     if held then

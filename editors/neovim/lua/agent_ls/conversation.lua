@@ -225,9 +225,11 @@ function M.run(conversation, run)
   if OPEN[run.status] then
     conversation.run = run.id
     conversation.joining = run.steers or {}
+    conversation.to_retry = nil
   elseif conversation.run == run.id then
     conversation.run = nil
     conversation.joining = {}
+    conversation.to_retry = (run.status == 'failed' or run.status == 'interrupted') and run.id or nil
     M.in_flight_is_over(conversation)
     require('agent_ls.status').fire('AgentLsEnded', { run = run.id, status = run.status })
   end
