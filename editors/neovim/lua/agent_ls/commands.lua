@@ -226,14 +226,6 @@ function M.stop()
   on_run('agent/run/interrupt', 'run', 'Nothing is running here.')
 end
 
-function M.hurry()
-  on_run('agent/run/hurry', 'run', 'Nothing is running here.')
-end
-
-function M.retry()
-  on_run('agent/run/retry', 'to_retry', 'The last message has not failed and was not stopped.')
-end
-
 function M.pending()
   local items = {}
   for _, held in ipairs(approvals.pending()) do
@@ -270,10 +262,14 @@ M.VERBS = {
   attach = M.attach,
   conversations = M.conversations,
   deny = M.deny,
-  hurry = M.hurry,
+  hurry = function()
+    on_run('agent/run/hurry', 'run', 'Nothing is running here.')
+  end,
   new = M.new,
   pending = M.pending,
-  retry = M.retry,
+  retry = function()
+    on_run('agent/run/retry', 'to_retry', 'The last message has not failed and was not stopped.')
+  end,
   show = function(words)
     local held = request(words:match('%S+'))
     if held then
