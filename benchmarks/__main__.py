@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from time import monotonic
 
-from benchmarks import attach, explain, pieces, recovery, rounds, search, stream, table
+from benchmarks import attach, explain, pieces, recovery, rounds, search, stop, stream, table
 from benchmarks.rig import Rig, built, uri
 from benchmarks.seed import Seeded, seed
 
@@ -25,6 +25,7 @@ GROUPS: dict[str, tuple[str, Measure]] = {
     "search": ("searches and locks", lambda rig, _: search.measure(rig)),
     "growth": ("a long conversation", lambda rig, _: rounds.growth(rig)),
     "attach": ("windows", attach.measure),
+    "stop": ("stops", lambda rig, _: stop.measure(rig)),
     "recovery": ("starts", lambda rig, _: recovery.measure(rig)),
     "resting": ("at rest", lambda rig, _: attach.resting(rig)),
 }

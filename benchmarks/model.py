@@ -7,6 +7,7 @@ The person's last words say what it answers, the same for both sides of a compar
     say N          a text of N characters          read N    N steps, each reads one file
     stream N       N tokens, one event each        reads N   one step that reads N files
     hang X         some tokens, then silence; asked again it answers    shell N   N steps, each runs `echo hi`
+    stubborn N     a command that ignores TERM
 
 Owns no wire: agent_ls.testing speaks it.
 """
@@ -23,6 +24,7 @@ from agent_ls.testing.model_scenario import Answer, RequestView, Say, Silence, U
 TOKEN = "tok "
 FILES = 10
 COMMAND = "echo hi"
+STUBBORN = "trap '' TERM; echo on; while true; do sleep 0.1; done"
 
 
 class TimedConnection(HttpConnection):
@@ -62,6 +64,8 @@ class Script:
                 return reply(UseTool("shell", {"command": COMMAND}))
             case "reads" if not done:
                 return reply(*(UseTool("read", {"path": f"file{n % FILES}.txt"}) for n in range(int(number))))
+            case "stubborn" if not done:
+                return reply(UseTool("shell", {"command": STUBBORN}))
             case "hang" if number not in self._hung:
                 self._hung.add(number)
                 return reply(Say(TOKEN * 20, size=len(TOKEN)), Silence())
