@@ -36,6 +36,8 @@ kind = "{kind}"
 base_url = "{base_url}"
 model = "scripted-1"
 """
+# Where the system says which processes there are.
+PROC: Final = os.path.isdir("/proc/self")
 
 
 @dataclass
@@ -145,16 +147,27 @@ class Home:
 
     async def close(self) -> None:
         """Ends the daemon and whatever its shells have left, and removes every file."""
-        with suppress(ProcessLookupError):
-            if (pid := self.pid) is not None:
-                os.kill(pid, signal.SIGTERM)
-                with anyio.move_on_after(5):
+        for last in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
+            # More than one, when it ends in the middle of a hand-over: whoever waits its turn gets it then.
+            if not (daemons := self._daemons()):
+                break
+            for pid in daemons:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, last)
+            with anyio.move_on_after(5):
+                for pid in daemons:
                     await gone(pid)
-                if self.pid is not None:
-                    await kill9(pid)
         for path in self.gates:
             _let_through(path)
         shutil.rmtree(self.root, ignore_errors=True)
+
+    def _daemons(self) -> list[int]:
+        """The one that holds the state directory, and those that do not yet or no longer hold it."""
+        ours = f"AGENT_LS_STATE_DIR={self.state}".encode()
+        found = (
+            {int(name) for name in os.listdir("/proc") if name.isdigit() and _is_daemon(name, ours)} if PROC else set()
+        )
+        return sorted(found | ({self.pid} if self.pid is not None else set()))
 
 
 @asynccontextmanager
@@ -206,6 +219,18 @@ def _environment(root: Path, more: Mapping[str, str]) -> dict[str, str]:
         "AGENT_LS_NOTICES": "off",
         **more,
     }
+
+
+def _is_daemon(pid: str, ours: bytes) -> bool:
+    try:
+        arguments = Path("/proc", pid, "cmdline").read_bytes().split(b"\0")
+        return b"agent_ls" in arguments and b"daemon" in arguments and ours in _variables(pid)
+    except OSError:
+        return False  # it has ended, or is not ours to look at
+
+
+def _variables(pid: str) -> list[bytes]:
+    return Path("/proc", pid, "environ").read_bytes().split(b"\0")
 
 
 def _let_through(path: Path) -> None:
