@@ -304,7 +304,7 @@ function Pickers({ store }: { readonly store: Store }): JSX.Element {
       <button class="picker" title="Mode: how much it may do without asking" aria-label={`Mode ${about?.mode ?? 'as configured'}; switch`} onClick={() => run('mode')}>
         {about?.mode ?? 'mode'} <span class="codicon codicon-chevron-down" aria-hidden="true" />
       </button>
-      <button class="picker" title={`Model${about === undefined ? '' : `: ${oneLine(about.model, 80)} (${oneLine(about.provider, 40)})`}`} aria-label={`Model ${about?.model ?? 'as configured'}; switch`} onClick={() => run('model')}>
+      <button class={`picker ${store.conversation?.run === undefined ? '' : 'wide'}`} title={`Model${about === undefined ? '' : `: ${oneLine(about.model, 80)} (${oneLine(about.provider, 40)})`}`} aria-label={`Model ${about?.model ?? 'as configured'}; switch`} onClick={() => run('model')}>
         <span class="picker-name">{about === undefined ? 'model' : oneLine(about.model, 40)}</span> <span class="codicon codicon-chevron-down" aria-hidden="true" />
       </button>
     </>

@@ -11,7 +11,7 @@ import { Markdown } from './markdown';
 import { Questions } from './questions';
 import { Command, Diff, Output } from './text';
 import { editable } from '../src/core/edits';
-import { requestTitle } from '../src/core/labels';
+import { requestTitle, rulesKept } from '../src/core/labels';
 import { oneLine, warning, word } from '../src/core/display';
 import { UNREAD_MS } from '../src/core/requests';
 import type { Option, Request } from '../src/protocol.gen';
@@ -124,14 +124,12 @@ function Warning({ text }: { readonly text: string }): JSX.Element | null {
   return said === undefined ? null : <p class="warn">{said}</p>;
 }
 
-/** What an “always” would keep, shown before it is kept. */
 function Rules({ options }: { readonly options: readonly Option[] }): JSX.Element {
-  const kept = options.filter((option) => option.rule !== undefined);
   return (
     <>
-      {kept.map((option) => (
-        <p key={option.id} class="dim">
-          “{oneLine(option.label, 60)}” keeps the rule <code>{oneLine(option.rule ?? '', 200)}</code>
+      {rulesKept(options).map(({ rule, labels }) => (
+        <p key={rule} class="dim">
+          {labels} <code>{rule}</code>
         </p>
       ))}
     </>

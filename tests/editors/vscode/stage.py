@@ -55,10 +55,14 @@ class Stage:
         return path
 
     async def settle(self) -> None:
-        """Ends what a test has left waiting, so that the next one counts its own."""
+        """Ends what a test has left running or waiting, so that the next one counts its own."""
         async with self.home.editor(name="after a test") as editor:
-            for request in await editor.pending():
-                await editor.interrupt(request["runId"])
+            listed = await editor.request("agent/conversation/list", {"limit": 200})
+            for conversation in listed["conversations"]:
+                if conversation["status"] in {"running", "waiting"}:
+                    found = await editor.attach(conversation["id"])
+                    newest = max(found.items.values(), key=lambda item: int(item["ord"]))
+                    await editor.interrupt(newest["runId"])
 
     @property
     def extension_host(self) -> int:

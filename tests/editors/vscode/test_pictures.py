@@ -17,7 +17,7 @@ from tests.editors.vscode.window import Window
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
 
-THEMES = {"light": "Light 2026", "dark": "Dark 2026", "contrast": "Default High Contrast"}
+THEMES = {"light": "Light 2026", "dark": "Dark 2026", "contrast": "Dark High Contrast"}
 GREETING = '''\
 """Greets whoever is there."""
 
@@ -102,7 +102,7 @@ async def test_everything_can_be_read_in_every_theme(scenery: Stage, vscode: Win
         use("shell", command="python3 greeting.py > greeting.txt && cat greeting.txt"),
         reply(Say(ANSWER), Wait(gate)),
     )
-    await vscode.settings({"workbench.colorTheme": THEMES[theme]})
+    await vscode.theme(THEMES[theme])
     chat = vscode.chat()
     editor = await vscode.file("greeting.py")
     await vscode.ask(word)
@@ -124,7 +124,7 @@ async def test_everything_can_be_read_in_every_theme(scenery: Stage, vscode: Win
 
 
 async def test_a_review_and_a_question_for_the_guide(scenery: Stage, vscode: Window) -> None:
-    await vscode.settings({"workbench.colorTheme": THEMES["light"]})
+    await vscode.theme(THEMES["light"])
     scenery.file("greeting.py", GREETING)
     edits = [
         {"old": '"""Greets whoever is there."""\n', "new": '"""Greets whoever is there."""\n\nimport sys\n'},

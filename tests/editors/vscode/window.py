@@ -3,8 +3,7 @@
 Owns where things are on the screen. Waits are playwright's: on what is to be seen, with a time limit.
 """
 
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -53,14 +52,12 @@ class Window:
     def status(self) -> Locator:
         return self.page.locator(".part.statusbar [id='agent-ls.agent-ls.agentLs.status']")
 
-    async def settings(self, more: Mapping[str, Any]) -> None:
-        """Written into the person's settings; VS Code sees it by itself."""
-        path = self.server.folder / "data" / "User" / "settings.json"
-        path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
-        theme = more.get("workbench.colorTheme")
-        if theme is not None:
-            kind = {"Light": "vs", "Dark": "vs-dark"}.get(str(theme).split()[0], "hc-black")
-            await self.page.locator(f".monaco-workbench.{kind}").first.wait_for()
+    async def theme(self, label: str) -> None:
+        kind = "hc-black" if "Contrast" in label else "vs-dark" if "Dark" in label else "vs"
+        await self.command("Preferences: Color Theme")
+        await self.page.locator(".quick-input-widget .quick-input-box input").fill(label)
+        await self.page.locator(".quick-input-widget .monaco-list-row", has_text=label).first.click()
+        await self.page.locator(f".monaco-workbench.{kind}").first.wait_for()
 
     @property
     def said(self) -> Locator:

@@ -7,7 +7,7 @@ import * as vscode from 'vscode';
 
 import { lines } from '../core/diff';
 import { escaped, named, oneLine, warning, word } from '../core/display';
-import { fileName, requestTitle } from '../core/labels';
+import { fileName, requestTitle, rulesKept } from '../core/labels';
 import type { Request } from '../protocol.gen';
 
 /** What it would do, complete, as lines of text. */
@@ -50,10 +50,8 @@ export function markdown(request: Request): vscode.MarkdownString {
   }
   const fence = '`'.repeat(Math.max(3, longestTicks(text) + 1));
   said.appendMarkdown(`${fence}${language === 'shellscript' ? 'sh' : language}\n${text}\n${fence}\n`);
-  for (const option of request.options) {
-    if (option.rule !== undefined) {
-      said.appendText(`“${oneLine(option.label)}” keeps the rule ${oneLine(option.rule)}\n`);
-    }
+  for (const { rule, labels } of rulesKept(request.options)) {
+    said.appendText(`${labels} ${rule}\n`);
   }
   return said;
 }

@@ -4,7 +4,7 @@
 
 import { count } from './diff';
 import { oneLine } from './display';
-import type { Block, Call, ConversationStatus, ContextItem, Item, Request } from '../protocol.gen';
+import type { Block, Call, ConversationStatus, ContextItem, Item, Option, Request } from '../protocol.gen';
 
 /** `read hello.py`, `$ make test`. */
 export function callTitle(call: Call): string {
@@ -50,6 +50,17 @@ export function requestTitle(request: Request): string {
     return `$ ${oneLine(card.command, 100)}`;
   }
   return oneLine(request.title, 120);
+}
+
+/** What an “always” would keep, shown before it is kept: each rule once, with the answers that keep it. */
+export function rulesKept(options: readonly Option[]): { readonly rule: string; readonly labels: string }[] {
+  const found = new Map<string, string[]>();
+  for (const { rule, label } of options) {
+    if (rule !== undefined) {
+      found.set(rule, [...(found.get(rule) ?? []), `“${oneLine(label, 60)}”`]);
+    }
+  }
+  return [...found].map(([rule, labels]) => ({ rule: oneLine(rule, 200), labels: `${labels.join(' and ')} ${labels.length === 1 ? 'keeps' : 'keep'} the rule` }));
 }
 
 export function spokenRequest(request: Request, where: string): string {
