@@ -25,4 +25,6 @@ echo "installing agent-ls and what it takes to work on it into $venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 # Python 3.11 puts setuptools into each venv, and with it an import hook into each start of the interpreter.
 "$venv/bin/pip" uninstall --quiet --yes setuptools 2>/dev/null || true
+# Compiling is half of what a start of the daemon costs, and where PYTHONDONTWRITEBYTECODE is set it is paid at each start.
+"$venv/bin/python" -m compileall -q agent_ls
 "$venv/bin/nvim" --version | head -n 1

@@ -3,6 +3,7 @@
 Does not hold fakes or scripted servers; those are shipped in `agent_ls.testing`.
 """
 
+import compileall
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -10,7 +11,13 @@ from pathlib import Path
 
 import pytest
 
+import agent_ls
 from agent_ls.testing.postgres import NoPostgres, PostgresServer, serve_postgres
+
+
+def pytest_configure() -> None:
+    """Once, not at each of a thousand starts: where PYTHONDONTWRITEBYTECODE is set, the daemon would compile itself."""
+    compileall.compile_dir(str(Path(agent_ls.__file__).parent), quiet=2)
 
 
 @pytest.fixture(scope="session")
