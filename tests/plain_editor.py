@@ -29,6 +29,7 @@ CAPABILITIES: Json = {
             "dataSupport": True,
             "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix"]}},
         },
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
     },
 }
 
@@ -61,8 +62,8 @@ class PlainEditor:
     async def open(self, path: Path, text: str | None = None) -> None:
         await self.link.notify("textDocument/didOpen", self.buffers.open(path, text))
 
-    async def type(self, path: Path, text: str, at: int | None = None) -> None:
-        await self.link.notify("textDocument/didChange", self.buffers.type(path, text, at))
+    async def type(self, path: Path, text: str, at: int | None = None, *, over: int = 0) -> None:
+        await self.link.notify("textDocument/didChange", self.buffers.type(path, text, at, over=over))
 
     async def close(self, path: Path) -> None:
         await self.link.notify("textDocument/didClose", self.buffers.close(path))
@@ -116,6 +117,16 @@ class PlainEditor:
             except Refused as refused:
                 if refused.code != "too_soon":
                     raise
+
+    async def offered(self, path: Path, line: int = 0) -> list[str]:
+        """Titles of all that can be done there, of any kind."""
+        return [action.title for action in await self.actions(path, line)]
+
+    async def asked(self, method: str, path: Path, shape: Any, **more: Any) -> Any:
+        """The answer to a request about a document, read as the specification has it."""
+        params = {"textDocument": {"uri": path.as_uri()}, **more}
+        answer = await self.link.request(method, params)
+        return _READ.structure({"jsonrpc": "2.0", "id": 1, "result": answer}, shape).result
 
     async def hover(self, path: Path, line: int) -> str | None:
         params = {"textDocument": {"uri": path.as_uri()}, "position": {"line": line, "character": 0}}

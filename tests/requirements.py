@@ -138,7 +138,13 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
     ),
     "editor.approvals": Requirement(
         "In an editor without a plugin an approval is a diagnostic, its answers are code actions, hover and Show say "
-        "all of it; it takes no keyboard, and what could not have been read decides nothing.",
+        "editors.documents": Requirement(
+        "Without a plugin, two Markdown files are the whole chat: the transcript grows at item borders, by what is new, "
+        "through the windows that have it open or on disk; the prompt is the person's, sent by code action, cleared "
+        "through the window, never touched otherwise. Both have outline, folds, links, completion, lenses and actions.",
+        ("tests/protocol/test_transcript_file.py", "tests/protocol/test_prompt_file.py"),
+    ),
+    "all of it; it takes no keyboard, and what could not have been read decides nothing.",
         (
             "tests/protocol/test_plain_lsp.py",
             "tests/protocol/test_typed_client.py",

@@ -79,12 +79,14 @@ class Overlay:
 class Documents:
     """`key_of` gives the canonical key of a URI (the disk knows links and folding volumes).
 
-    `touched` hears of files whose text a window has changed or saved. That a window goes away changes no text.
+    `touched` hears of files whose text a window has changed or saved. That a window goes away changes no text;
+    `dropped` hears, by the URI, of each copy that is gone.
     """
 
     def __init__(self, key_of: Callable[[str], str], returning: Returning | None = None) -> None:
         self._key_of = key_of
         self.touched: Callable[[str], None] = lambda key: None
+        self.dropped: Callable[[str], None] = lambda uri: None
         self.returning = returning or Returning(Nowhere())
         self._copies: dict[tuple[EditingWindow, str], Overlay] = {}
         self._by_key: dict[str, list[Overlay]] = {}
@@ -203,6 +205,7 @@ class Documents:
         overlay.closed = True
         overlay.settled.set()
         overlay.touch()
+        self.dropped(overlay.uri)
 
     def _move(self, overlay: Overlay, key: str) -> None:
         """A file that was new, or a link that was turned elsewhere."""

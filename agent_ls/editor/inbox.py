@@ -27,11 +27,13 @@ class Told(Viewer, Protocol):
 
 
 class Inbox:
-    """`state_of` gives a conversation that is in memory, as every one that changes is; `on_asked` hears what is new."""
+    """`state_of` gives a conversation that is in memory, as every one that changes is; `on_asked` hears what is new,
+    `on_deleted` which conversation is gone."""
 
     def __init__(self, state_of: StateOf, board: Board, focus: Focus) -> None:
         self.focus = focus
         self.on_asked: Callable[[Sequence[Request], Conversation], None] = lambda requests, conversation: None
+        self.on_deleted: Callable[[str], None] = lambda conversation_id: None
         self._state_of = state_of
         self._board = board
         self._windows: list[Told] = []
@@ -121,6 +123,7 @@ class Inbox:
         self._show(held, status, pending=summary.pending_requests, last_text=summary.last_text)
 
     def deleted(self, conversation_id: str) -> None:
+        self.on_deleted(conversation_id)
         self._shown.pop(conversation_id, None)
         workspace = self._workspaces.pop(conversation_id, "")
         gone = [r.id for r in self._pending.values() if r.conversation_id == conversation_id]

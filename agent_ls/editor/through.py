@@ -64,6 +64,26 @@ async def put(overlay: Overlay, target: str, patience: Patience) -> Put:
     return _missed(overlay, outcome, shown)
 
 
+async def append(overlay: Overlay, more: str, patience: Patience) -> Put:
+    """`more` at the end of the window's copy: costs what is added, however long the copy is."""
+    place, lines, before = overlay.text.end(), more.count("\n") + 2, len(overlay.text.lines)
+    change = {
+        "textDocument": {"uri": overlay.uri, "version": overlay.version},
+        "edits": [{"range": {"start": place, "end": place}, "newText": more}],
+    }
+
+    def shown() -> Shown:
+        tail = "".join(overlay.text.lines[-lines:]).replace("\r\n", "\n").rstrip("\n")
+        longer = len(overlay.text.lines) > before
+        return "exact" if longer and ("\n" + tail).endswith("\n" + more.strip("\n")) else "nothing"
+
+    params = {"label": "The agent's transcript", "edit": {"documentChanges": [change]}}
+    outcome = await overlay.window.request("workspace/applyEdit", params, patience.edit_s)
+    if await _until(overlay, shown, _worth(outcome, patience)) == "exact":
+        return Made(exact=True)
+    return _missed(overlay, outcome, "nothing")
+
+
 async def save(overlay: Overlay, patience: Patience) -> str | None:
     """Why it was not saved, as far as the window says; None when it says that it was. The disk proves it."""
     outcome = await overlay.window.request("agent/document/save", {"uri": overlay.uri}, patience.save_s)

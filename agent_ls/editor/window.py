@@ -42,7 +42,9 @@ class Window(Connection):
         info = params.get("clientInfo")
         name = ours.get("client") or (info.get("name") if isinstance(info, dict) else None)
         self.client = str(name or "unknown")[:60]
-        self.folders = _folders(params)
+        # One that shows no more than a conversation's own documents has no workspace: it sees all.
+        papers = self._desk.transcripts.folder_uri
+        self.folders = tuple(folder for folder in _folders(params) if self._desk.documents.key(folder) != papers)
         features = ours.get("features")
         self.features = frozenset(map(str, features)) if isinstance(features, list) else frozenset()
         capabilities = params.get("capabilities")

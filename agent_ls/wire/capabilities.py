@@ -1,6 +1,6 @@
 """The static capabilities that `initialize` answers: one file for daemon, docs and tests.
 
-Owns what is announced. What is not here yet (lenses, hints) is not served either. `positionEncoding` is
+Owns what is announced. `positionEncoding` is
 added for each window: the first of its list that we know.
 """
 
@@ -19,6 +19,11 @@ QUICKFIX: Final = "quickfix"
 RESPOND: Final = command_of("agent/request/respond")
 SHOW: Final = "agent-ls.request.show"
 """A command only: it shows something in the window, and is of no use to a client that draws its own cards."""
+SEND_PROMPT: Final = "agent-ls.prompt.send"
+"""What stands in the prompt document of `{conversationId}` is sent."""
+COMMANDS: Final = (SHOW, SEND_PROMPT)
+AGENT_KIND: Final = "agent"
+"""The kind of code actions that are no fixes."""
 
 CAPABILITIES: Final[dict[str, Any]] = {
     # The text at a save shows whether the copy of it is right.
@@ -30,12 +35,18 @@ CAPABILITIES: Final[dict[str, Any]] = {
                 for method in METHODS.values()
                 if method.direction is Direction.REQUEST and method.built
             ),
-            SHOW,
+            *COMMANDS,
         ]
     },
     # No resolveProvider: every action comes with its command, and with the digest of what was shown.
-    "codeActionProvider": {"codeActionKinds": [QUICKFIX]},
+    "codeActionProvider": {"codeActionKinds": [QUICKFIX, AGENT_KIND]},
     "hoverProvider": True,
+    # Of the two documents of a conversation; every other one gets an empty answer at once.
+    "documentSymbolProvider": True,
+    "foldingRangeProvider": True,
+    "documentLinkProvider": {"resolveProvider": False},
+    "codeLensProvider": {"resolveProvider": False},
+    "completionProvider": {"triggerCharacters": ["@", "/", "#"], "resolveProvider": False},
     "workspace": {"workspaceFolders": {"supported": True}},
     "experimental": {"agentLs": {"protocol": {"min": 1, "max": 1}}},
 }

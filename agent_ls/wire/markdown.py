@@ -39,7 +39,7 @@ def markdown(conversation: Conversation, items: Iterable[Item]) -> Iterator[str]
     yield f"{conversation.workspace} · {conversation.provider}/{conversation.model} · {conversation.created_at}\n"
     speaker = ""
     for item in chain([first] if first else [], found):
-        text = _item(item)
+        text = piece(item)
         if not text:
             continue
         if heading := _speaker(item, conversation):
@@ -87,7 +87,8 @@ def _as_said(items: Iterable[Item]) -> Iterator[Item]:
         yield stop
 
 
-def _item(item: Item) -> str:
+def piece(item: Item) -> str:
+    """One item, without who says it."""
     match item.payload:
         case UserMessage(content=content):
             return "\n\n".join(_block(block) for block in content)
@@ -117,11 +118,11 @@ def _item(item: Item) -> str:
 def _call(call: Call) -> str:
     command = call.input.get("command")
     if isinstance(command, str):
-        parts = [_fence(f"$ {command}", "console")]
+        parts = [fence(f"$ {command}", "console")]
     else:
         parts = [f"**{call.tool}** {_code(str(call.input.get('path') or call.title or ''))}".rstrip()]
     if call.diff:
-        parts.append(_fence(call.diff, "diff"))
+        parts.append(fence(call.diff, "diff"))
     if call.result is not None:
         words = str(call.result.status)
         if call.result.exit_code is not None:
@@ -144,10 +145,10 @@ def _block(block: Block) -> str:
 
 def _folded(summary: str, text: str) -> str:
     shown = text if len(text) <= OUTPUT_LIMIT else text[:OUTPUT_LIMIT] + "\n… (cut)"
-    return f"<details><summary>{summary}</summary>\n\n{_fence(shown)}\n\n</details>"
+    return f"<details><summary>{summary}</summary>\n\n{fence(shown)}\n\n</details>"
 
 
-def _fence(text: str, language: str = "") -> str:
+def fence(text: str, language: str = "") -> str:
     """A fence longer than any run of backticks inside."""
     longest, run = 0, 0
     for sign in text:

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from agent_ls.core.errors import Code, Refusal, Refused
-from agent_ls.editor import features
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
+from agent_ls.editor.features import answers, sync, table
 from agent_ls.editor.handlers import (
     change,
     conversation,
@@ -50,9 +50,9 @@ def handlers(desk: Desk) -> dict[str, Handler]:
     found = {
         method.name: _handler(desk, method) for method in METHODS.values() if method.direction is Direction.REQUEST
     }
-    found["workspace/executeCommand"] = features.guarded(desk, _commands({**found, **features.commands(desk)}))
-    found |= features.watched(desk, document.handlers(desk))
-    return found | features.handlers(desk)
+    found["workspace/executeCommand"] = answers.guarded(desk, _commands({**found, **table.commands(desk, found)}))
+    found |= sync.watched(desk, document.handlers(desk))
+    return found | table.handlers(desk)
 
 
 def _handler(desk: Desk, method: Method) -> Handler:

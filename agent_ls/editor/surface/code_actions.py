@@ -27,7 +27,7 @@ def offered(
     named = _named(context.get("diagnostics"))
     meant = [one for one in here if one.request.id in named or lines[0] <= one.place.line <= lines[1]]
     chosen = {one.request.id: one for one in meant or here}
-    literal = _takes_literals(window)
+    literal = takes_literals(window)
     return [
         _literal(command, diagnostic(one, window, documents)) if literal else command
         for one in chosen.values()
@@ -43,6 +43,12 @@ def commands(request: Request) -> list[Json]:
     ]
     shown = {"title": f"Show #{request.number}", "command": SHOW, "arguments": [{"requestId": request.id}]}
     return [*answers, shown]
+
+
+def takes_literals(window: Viewer) -> bool:
+    document = window.capabilities.get("textDocument")
+    able = document.get("codeAction") if isinstance(document, dict) else None
+    return isinstance(able, dict) and able.get("codeActionLiteralSupport") is not None
 
 
 def _answer(option: Option, request: Request) -> Json:
@@ -71,9 +77,3 @@ def _named(diagnostics: Any) -> set[str]:
         if isinstance(given, dict) and given.get("source") == SOURCE and isinstance(given.get("data"), dict):
             found.add(str(given["data"].get("requestId")))
     return found
-
-
-def _takes_literals(window: Viewer) -> bool:
-    document = window.capabilities.get("textDocument")
-    able = document.get("codeAction") if isinstance(document, dict) else None
-    return isinstance(able, dict) and able.get("codeActionLiteralSupport") is not None
