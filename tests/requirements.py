@@ -136,15 +136,16 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             f"{_CRASH}::test_a_queued_message_runs_after_the_one_that_was_interrupted_by_it",
         ),
     ),
-    "editor.approvals": Requirement(
-        "In an editor without a plugin an approval is a diagnostic, its answers are code actions, hover and Show say "
-        "editors.documents": Requirement(
-        "Without a plugin, two Markdown files are the whole chat: the transcript grows at item borders, by what is new, "
-        "through the windows that have it open or on disk; the prompt is the person's, sent by code action, cleared "
-        "through the window, never touched otherwise. Both have outline, folds, links, completion, lenses and actions.",
+    "editor.documents": Requirement(
+        "Without a plugin, two Markdown files are the whole chat: the transcript grows at item borders, by "
+        "what is new, through the windows that have it open or on disk; the prompt is the person's, sent by "
+        "code action, cleared through the window, never touched otherwise. Both have outline, folds, links, completion, "
+        "lenses and actions.",
         ("tests/protocol/test_transcript_file.py", "tests/protocol/test_prompt_file.py"),
     ),
-    "all of it; it takes no keyboard, and what could not have been read decides nothing.",
+    "editor.approvals": Requirement(
+        "In an editor without a plugin an approval is a diagnostic, its answers are code actions, hover and Show say "
+        "all of it; it takes no keyboard, and what could not have been read decides nothing.",
         (
             "tests/protocol/test_plain_lsp.py",
             "tests/protocol/test_typed_client.py",
