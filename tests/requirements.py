@@ -136,11 +136,11 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             f"{_CRASH}::test_a_queued_message_runs_after_the_one_that_was_interrupted_by_it",
         ),
     ),
-    "editor.documents": Requirement(
+    "editor.two-files": Requirement(
         "Without a plugin, two Markdown files are the whole chat: the transcript grows at item borders, by "
         "what is new, through the windows that have it open or on disk; the prompt is the person's, sent by "
-        "code action, cleared through the window, never touched otherwise. Both have outline, folds, links, completion, "
-        "lenses and actions.",
+        "code action, cleared through the window, never touched otherwise. Both have outline, folds, links, "
+        "completion, lenses and actions.",
         ("tests/protocol/test_transcript_file.py", "tests/protocol/test_prompt_file.py"),
     ),
     "editor.approvals": Requirement(
