@@ -159,7 +159,12 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
     ),
     "neovim.commands": Requirement(
         "Each word of :Agent does one thing, is completed, and ends in one sentence at the most.",
-        ("tests/editors/neovim/test_commands.py", "tests/editors/neovim/test_questions.py"),
+        (
+            "tests/editors/neovim/test_answers.py",
+            "tests/editors/neovim/test_commands.py",
+            "tests/editors/neovim/test_prompt.py",
+            "tests/editors/neovim/test_questions.py",
+        ),
     ),
     "neovim.survives": Requirement(
         "Kill -9 of Neovim in mid-stream and with an approval pending, of the daemon, of the server between them: all "

@@ -15,6 +15,8 @@ end, {
   end,
 })
 
+require('agent_ls.keys').define()
+
 local group = vim.api.nvim_create_augroup('agent_ls', {})
 
 vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile', 'BufWritePost' }, {
@@ -32,6 +34,6 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
   pattern = 'agent-ls://conversation/*',
   desc = 'agent-ls: a conversation opened by its name',
   callback = function(event)
-    require('agent_ls.conversation').open_by_name(event.buf, event.match)
+    require('agent_ls.transcript').open_by_name(event.buf, event.match)
   end,
 })

@@ -8,7 +8,10 @@ from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
 
-VERBS = "answer approve ask attach conversations deny hurry new pending retry show status stop".split()
+VERBS = """
+answer approvals approve ask attach conversations deny edit fork hurry locks log mode model new next pending plan
+previous prompt queue rename resume retry review rules shells show status steer stop
+""".split()
 CLIENTS = "return #vim.lsp.get_clients({ name = 'agent_ls', _uninitialized = true })"
 
 
@@ -16,7 +19,7 @@ async def test_what_can_be_said_is_completed_and_what_cannot_is_one_sentence() -
     async with scene(InOrder([use("shell", command="/bin/echo hi")])) as (_, home), neovim(home) as nvim:
         complete = "return vim.fn.getcompletion(..., 'cmdline')"
         assert await nvim.lua(complete, "Agent ") == VERBS
-        assert await nvim.lua(complete, "Agent a") == ["answer", "approve", "ask", "attach"]
+        assert await nvim.lua(complete, "Agent a") == ["answer", "approvals", "approve", "ask", "attach"]
         await nvim.agent("ask")
         await nvim.agent("dance")
         await nvim.agent("approve")
@@ -30,7 +33,7 @@ async def test_what_can_be_said_is_completed_and_what_cannot_is_one_sentence() -
         await nvim.agent("ask Go")
         (number,) = await nvim.until_asked()
         assert await nvim.lua(complete, "Agent deny ") == [str(number)]
-        assert await nvim.lua(complete, "Agent approve ") == ["once", "conversation", str(number)]
+        assert await nvim.lua(complete, "Agent approve ") == ["once", "conversation", "workspace", str(number)]
 
 
 async def test_what_waits_is_listed_without_taking_the_focus() -> None:

@@ -82,7 +82,8 @@ async def test_a_change_is_shown_on_its_first_line_and_the_answer_is_a_stock_cod
                         "│ +print('Hello, world!')",
                         "│ Allow for this conversation: keeps the rule edit(hello.py)",
                         "│ Allow in this workspace: keeps the rule edit(hello.py)",
-                        f"╰ :Agent approve [conversation] {edit} · :Agent deny {edit} why",
+                        f"╰ :Agent approve [conversation|workspace] {edit} · :Agent edit {edit} "
+                        f"· :Agent deny {edit} why",
                     ],
                 ]
             ]
@@ -134,7 +135,7 @@ async def test_an_answer_in_the_first_moment_is_not_taken_and_an_unseen_card_is_
                 f"┃ #{number}  Run a command",
                 "┃ $ echo x >> ran",
                 f"┃ in {home.workspace}",
-                f"┃ :Agent approve {number} · :Agent deny {number} why",
+                f"┃ :Agent approve {number} · :Agent edit {number} · :Agent deny {number} why",
             ]
             await nvim.answer("approve")
             await asker.until_ended(conversation, run_id)

@@ -11,6 +11,11 @@ pytestmark = pytest.mark.anyio
 COLOURS = [{"id": "r", "label": "red"}, {"id": "b", "label": "blue", "description": "like the sky"}]
 ASK = UseTool("ask", {"questions": [{"id": "colour", "text": "Which colour?", "options": COLOURS, "free": True}]})
 
+PRESSED_2 = """
+local function over() return #require('agent_ls.approvals').pending() == 0 end
+if not over() then vim.api.nvim_feedkeys('2', 'xt', false) vim.wait(100, over, 10) end
+return over()
+"""
 
 # Until it is taken: in the first moment after a card came it is not.
 ANSWER = """
@@ -39,13 +44,27 @@ async def test_a_question_stands_in_the_transcript_and_a_number_alone_picks_an_o
         assert "blue" in server.requests[1].body["messages"][-1]["content"]
 
 
-async def test_an_answer_without_words_says_what_is_missing() -> None:
-    async with scene(InOrder([reply(ASK)])) as (_, home), neovim(home) as nvim:
+async def test_an_answer_without_words_opens_the_question_in_a_window_and_closing_it_answers_nothing() -> None:
+    async with scene(InOrder([reply(ASK), say("As you wish.")])) as (server, home), neovim(home) as nvim:
         await nvim.agent("answer")
+        assert await nvim.notices() == ["Nothing waits for you."]
         await nvim.agent("ask Paint it")
-        (number,) = await nvim.until_asked()
+        await nvim.until_asked()
         await nvim.agent("answer")
-        assert await nvim.notices() == ["Nothing waits for you.", f"Say the answer: `:Agent answer {number} …`."]
+        assert await nvim.lua("return vim.api.nvim_win_get_config(0).relative") == "editor"
+        assert await nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)") == [
+            "Which colour?",
+            "  1. red",
+            "  2. blue: like the sky",
+        ]
+        await nvim.call("nvim_input", "q")
+        await nvim.until("return vim.api.nvim_win_get_config(0).relative == ''")
+        assert len(await nvim.until_asked()) == 1
+        await nvim.agent("answer")
+        await nvim.until(PRESSED_2)
+        await nvim.until_ended()
+        assert "blue" in server.requests[1].body["messages"][-1]["content"]
+        assert await nvim.lua("return vim.api.nvim_win_get_config(0).relative") == ""
 
 
 async def test_an_answer_means_the_question_although_a_command_waits_too() -> None:

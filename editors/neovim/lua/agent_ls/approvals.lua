@@ -157,6 +157,20 @@ function M.draw()
   M.look()
 end
 
+--- Where a card is to be seen: in a text, or in the transcript.
+---@return integer? buf
+---@return integer? row
+function M.place(held)
+  local mark = drawn[held.request.id]
+  local at = mark
+    and vim.api.nvim_buf_is_loaded(mark.buf)
+    and vim.api.nvim_buf_get_extmark_by_id(mark.buf, namespace, mark.mark, {})
+  if at and at[1] then
+    return mark.buf, at[1]
+  end
+  return transcript_rows(held)
+end
+
 local function on_screen(buf, row, count)
   for _, window in ipairs(vim.fn.win_findbuf(buf)) do
     if row + (count or 1) > vim.fn.line('w0', window) - 1 and row + 1 <= vim.fn.line('w$', window) then
@@ -225,34 +239,14 @@ function M.find(number, fits)
   return nil, sentence:format(number)
 end
 
---- A number that nothing waits under here: what the daemon knows of it.
-function M.became(number, trouble)
-  local link = client.link(client.here())
-  if not number or not link or not link.hello then
-    return client.say(trouble, vim.log.levels.INFO)
-  end
-  client.request(link, 'agent/request/list', { number = number }, function(answer)
-    local found = answer.requests[1]
-    if not found or found.number ~= number then
-      trouble = ('There is no request #%d: it was never asked, or its conversation was deleted.'):format(number)
-    elseif found.status == 'pending' then
-      trouble = ('#%d waits in another workspace; `agent-ls show %d` in a terminal shows it.'):format(number, number)
-    elseif type(found.decidedBy) == 'string' then
-      local words = { allow = 'allowed', deny = 'denied', answer = 'answered', cancel = 'cancelled' }
-      local where = type(found.decidedFrom) == 'string' and ' in ' .. found.decidedFrom or ''
-      trouble = ('#%d was %s by %s%s.'):format(number, words[found.decision] or 'settled', found.decidedBy, where)
-    end
-    client.say(trouble, vim.log.levels.INFO)
-  end)
-end
-
 local function again(sentence, request)
   client.say(sentence:format(request.number), vim.log.levels.INFO)
 end
 
 --- An answer of the person, if they can have seen what it answers.
----@param said { decision: string, scope?: string, reason?: string, answers?: table, optionId?: string }
-function M.answer(held, said)
+---@param said { decision: string, scope?: string, reason?: string, answers?: table, optionId?: string, input?: table }
+---@param done? fun()
+function M.answer(held, said, done)
   local request = held.request
   M.look()
   if not held.since then
@@ -270,6 +264,9 @@ function M.answer(held, said)
   client.command(link, 'agent/request/respond', params, function()
     local words = { allow = 'Allowed', deny = 'Denied', answer = 'Answered' }
     client.say(('%s #%d.'):format(words[said.decision], request.number), vim.log.levels.INFO)
+    if done then
+      done()
+    end
   end)
 end
 

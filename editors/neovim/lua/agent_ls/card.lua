@@ -124,11 +124,22 @@ function M.answers(request, said)
   return answers, option
 end
 
+--- The plan as it was proposed, all of it.
+---@return agent_ls.CardLine[]
+function M.plan(request)
+  local input = type(request.input) == 'table' and request.input or {}
+  return vim.tbl_map(function(line)
+    return { line, kind = 'plain' }
+  end, text.lines(text.named(tostring(input.markdown or ''))))
+end
+
 ---@return agent_ls.CardLine[]
 function M.body(request)
   local card = type(request.card) == 'table' and request.card or {}
   if request.kind == 'question' then
     return questions(request)
+  elseif request.kind == 'plan' then
+    return M.plan(request)
   elseif card.type == 'command' then
     return command(card)
   elseif card.type == 'edit' then
@@ -161,10 +172,18 @@ function M.foot(request)
     local free = #asked == 1 and offered and asked[1].free and ' · or in your own words' or ''
     return (':Agent answer %d %s%s · :Agent deny %d why'):format(number, said, free, number)
   end
-  local always = vim.iter(request.options or {}):any(function(option)
-    return option.scope == 'conversation'
-  end)
-  return (':Agent approve %s%d · :Agent deny %d why'):format(always and '[conversation] ' or '', number, number)
+  if request.kind == 'plan' then
+    return (':Agent approve [edits] %d · :Agent plan %d · :Agent deny %d why'):format(number, number, number)
+  end
+  local wider = {}
+  for _, option in ipairs(request.options or {}) do
+    local scope = option.scope
+    if (scope == 'conversation' or scope == 'workspace') and not vim.tbl_contains(wider, scope) then
+      wider[#wider + 1] = scope
+    end
+  end
+  local also = #wider > 0 and ('[%s] '):format(table.concat(wider, '|')) or ''
+  return (':Agent approve %s%d · :Agent edit %d · :Agent deny %d why'):format(also, number, number, number)
 end
 
 --- The whole card as lines of text.

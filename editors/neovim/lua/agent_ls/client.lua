@@ -1,7 +1,7 @@
 -- The link to the daemon: `agent-ls connect` as an LSP client, one for each workspace, started again when it ends.
 --
 -- Owns starting, the handshake, requests and what a person is told when there is no daemon. Does not own what comes
--- over the link: conversations and approvals take that.
+-- over the link (handlers).
 
 local config = require('agent_ls.config')
 local state = require('agent_ls.state')
@@ -25,46 +25,6 @@ local function say_once(sentence)
   end
 end
 
---- Handlers of what the daemon sends, as the LSP client wants them.
-local function handlers()
-  local function to(work)
-    return function(_, params, ctx)
-      local link = state.links[ctx.client_id]
-      if link and params then
-        return work(link, params)
-      end
-    end
-  end
-  return {
-    ['agent/hello'] = to(M.greeted),
-    ['agent/event'] = to(function(_, params)
-      require('agent_ls.conversation').on_events(params)
-    end),
-    ['agent/stream'] = to(function(_, params)
-      require('agent_ls.conversation').on_stream(params)
-    end),
-    ['agent/resync'] = to(function(_, params)
-      require('agent_ls.conversation').resync(params.conversationId)
-    end),
-    ['agent/request/changed'] = to(function(link, params)
-      require('agent_ls.approvals').on_changed(link, params)
-    end),
-    ['agent/conversation/changed'] = to(function(_, params)
-      require('agent_ls.conversation').on_summaries(params.conversations, params.deleted)
-    end),
-    -- Neovim prints the label of an edit; nobody asked for that line.
-    ['workspace/applyEdit'] = function(err, params, ctx)
-      params.label = nil
-      return vim.lsp.handlers['workspace/applyEdit'](err, params, ctx)
-    end,
-    ['agent/lock/changed'] = to(function() end),
-    ['agent/drain'] = to(function() end),
-    ['agent/document/save'] = to(function(_, params)
-      return require('agent_ls.documents').save(params.uri)
-    end),
-  }
-end
-
 ---@param root? string nil where `vim.lsp.enable` finds it out
 ---@return vim.lsp.ClientConfig
 function M.lsp_config(root)
@@ -86,11 +46,11 @@ function M.lsp_config(root)
         client = 'neovim',
         version = M.VERSION,
         protocol = { min = PROTOCOL, max = PROTOCOL },
-        features = { 'ui.approval', 'document.save' },
+        features = { 'ui.approval', 'ui.question', 'document.save', 'diagnostics', 'lsp.proxy' },
         prompts = 'none',
       },
     },
-    handlers = handlers(),
+    handlers = require('agent_ls.handlers').table(),
     on_init = function(client)
       require('agent_ls').load()
       state.links[client.id] = { id = client.id, root = client.root_dir or '', began = vim.uv.now() }
@@ -193,6 +153,7 @@ function M.greeted(link, hello)
   state.failed[link.root] = 0
   if new then
     require('agent_ls.conversation').on_link(link)
+    require('agent_ls.language').all(link)
   end
   M.answer_waiting(link.root, link)
   require('agent_ls.status').changed()
@@ -273,6 +234,27 @@ function M.command(link, method, params, done, failed)
     return ('%02x'):format(byte:byte())
   end)
   M.request(link, method, vim.tbl_extend('error', params, { commandId = id }), done, failed)
+end
+
+--- Calls on with a link, or tells the person why there is none.
+---@param work fun(link: agent_ls.Link)
+---@param failed? fun(sentence: string)
+function M.with(root, work, failed)
+  M.ensure(root, function(link, trouble)
+    if link then
+      work(link)
+    else
+      (failed or say)(trouble)
+    end
+  end)
+end
+
+--- A notification, where there is somebody to hear it.
+function M.tell(link, method, params)
+  local client = vim.lsp.get_client_by_id(link.id)
+  if client and link.hello and not client:is_stopped() then
+    client:notify(method, params)
+  end
 end
 
 M.say = say

@@ -19,8 +19,10 @@ local OPEN = { starting = true, running = true, finalizing = true }
 ---@field items table<string, table>
 ---@field requests table<string, table>
 ---@field queue table[]
+---@field joining table[] what was said to the run that goes on and it has not read yet
 ---@field streams table<string, { text: string, output?: string, phase: string, place: integer }>
 ---@field run? string the run that goes on
+---@field to_retry? string the run that has failed or was stopped, if it is the last one
 ---@field attached boolean
 ---@field streamed integer how many texts in flight there were
 
@@ -50,10 +52,22 @@ local function fresh(id, root)
     items = {},
     requests = {},
     queue = {},
+    joining = {},
     streams = {},
     attached = false,
     streamed = 0,
   }
+end
+
+--- Follows a conversation and makes it the one that commands speak of.
+---@param done fun(conversation: agent_ls.Conversation)
+function M.enter(link, id, done)
+  local known = state.conversations[id]
+  state.current[link.root] = id
+  if known and known.attached then
+    return done(known)
+  end
+  M.attach(link, id, done)
 end
 
 --- Follows a conversation; asked again, from where this window stands.
@@ -194,6 +208,9 @@ function M.event(conversation, event)
     if entity.status ~= 'running' then
       conversation.streams[entity.id] = nil
     end
+    if entity.kind == 'file_change' and type(entity.payload.uri) == 'string' then
+      require('agent_ls.documents').written(entity.payload.uri)
+    end
     transcript().item(conversation, entity)
   elseif kind == 'request' then
     conversation.requests[entity.id] = entity
@@ -273,23 +290,6 @@ function M.on_stream(params)
       transcript().stream(conversation, params.itemId, delta)
     end
   end
-end
-
---- The transcript's buffer was read by its name: `:edit`, or a saved arrangement of windows.
-function M.open_by_name(buf, name)
-  local id = name:match('^agent%-ls://conversation/(.+)$')
-  local known = id and state.conversations[id]
-  if known then
-    return transcript().adopt(known, buf)
-  end
-  client.ensure(client.here(), function(link, trouble)
-    if not link then
-      return client.say(trouble)
-    end
-    M.attach(link, id, function(conversation)
-      transcript().adopt(conversation, buf)
-    end)
-  end)
 end
 
 return M

@@ -17,6 +17,35 @@ function M.on_disk(buf)
   state.disk[buf] = stamp(vim.api.nvim_buf_get_name(buf))
 end
 
+local function same_text(buf, name)
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+  local read, disk = pcall(vim.fn.readfile, name)
+  return read and vim.deep_equal(lines, disk)
+end
+
+--- The agent has changed this file, or will have in a moment.
+function M.written(uri)
+  local file = vim.uri_to_fname(uri)
+  state.written[vim.uv.fs_realpath(file) or file] = true
+end
+
+--- `FileChangedShell`: of a file that the agent wrote nobody is asked anything, and unsaved text stays as it is. Of any
+--- other file Neovim asks as it always does, unless another plugin decides.
+function M.changed_on_disk(buf)
+  local name = vim.api.nvim_buf_get_name(buf)
+  local ours = state.written[vim.uv.fs_realpath(name) or name]
+  if ours or (vim.v.fcs_reason ~= 'deleted' and same_text(buf, name)) then
+    local clean = not vim.bo[buf].modified and vim.v.fcs_reason == 'changed'
+    vim.v.fcs_choice = clean and 'reload' or ''
+    if not clean and vim.v.fcs_reason == 'conflict' and not same_text(buf, name) then
+      local sentence = 'The agent has changed %s on disk; your unsaved text is kept, and `:edit!` takes what is there.'
+      vim.notify(sentence:format(vim.fs.basename(name)), vim.log.levels.WARN, { title = 'agent-ls' })
+    end
+  elseif #vim.api.nvim_get_autocmds({ event = 'FileChangedShell' }) == 1 then
+    vim.v.fcs_choice = 'ask'
+  end
+end
+
 ---@return { saved: boolean }
 function M.save(uri)
   local buf = M.loaded(uri)

@@ -209,6 +209,30 @@ local function todo(payload)
   return lines
 end
 
+--- A plan that is settled, and a subagent: what it is about, and the rest beneath.
+local function plan(payload)
+  local lines = { ('%s Plan  · %s'):format(M.SIGN.thought, payload.state or 'proposed') }
+  return prefixed(M.SIGN.thinking, text.lines(text.prose(payload.markdown or '')), lines)
+end
+
+local function subagent(item, payload)
+  local sign = M.SIGN[item.status] or M.SIGN.pending
+  local head = ('%s task %s'):format(sign, text.one_line(payload.task or '', 100))
+  local numbers = vim.tbl_map(function(number)
+    return '#' .. number
+  end, payload.requests or {})
+  local waits = #numbers > 0 and '  · waits for you: ' .. table.concat(numbers, ', ') or ''
+  local lines = { head .. waits }
+  for _, step in ipairs(payload.steps or {}) do
+    local said = type(step) == 'table' and (step.title or step.text) or step
+    prefixed(M.SIGN.output, { text.one_line(tostring(said or ''), 200) }, lines)
+  end
+  if type(payload.result) == 'string' and payload.result:find('%S') then
+    prefixed(M.SIGN.output, shortened(text.lines(text.prose(payload.result)), LONGEST_BODY), lines)
+  end
+  return lines
+end
+
 --- The lines of an item, and whether blank lines belong around it (`text`) or not (`call`).
 ---@param item table
 ---@param known? { request?: table, output?: string } what is known beside the item
@@ -231,12 +255,16 @@ function M.item(item, known)
     return notice(payload), 'text'
   elseif kind == 'interrupt' then
     return { ('%s %s.'):format(M.SIGN.notice, M.decided('Stopped', payload.by, payload.from)) }, 'text'
-  elseif kind == 'question' and known and known.request and known.request.status == 'pending' then
+  elseif kind == 'plan' and not (known and known.request and known.request.status == 'pending') then
+    return plan(payload), 'text'
+  elseif (kind == 'question' or kind == 'plan') and known and known.request and known.request.status == 'pending' then
     local lines = {}
     for _, line in ipairs(card.lines(known.request)) do
       prefixed(M.SIGN.card, { line[1] }, lines)
     end
     return lines, 'call'
+  elseif kind == 'subagent' then
+    return subagent(item, payload), 'call'
   elseif kind == 'todo_list' then
     return todo(payload), 'text'
   end

@@ -5,6 +5,7 @@
 ---@field root string
 ---@field hello? table what the daemon said of itself
 ---@field began integer milliseconds
+---@field locks? table[] what is held in this workspace
 
 ---@class agent_ls.Held
 ---@field request table as the daemon sent it
@@ -22,6 +23,12 @@ return {
   conversations = {},
   ---@type table<string, string> the conversation that `:Agent` speaks of, by root
   current = {},
+  ---@type table<string, string> the mode that the next conversation begins in, by root
+  next_mode = {},
+  ---@type table<string, agent_ls.Prompt> the buffer that a message is written in, by root
+  prompts = {},
+  ---@type table<string, table> models that can be chosen, by name
+  models = {},
   ---@type table<string, table> summaries, by id
   summaries = {},
   ---@type table<string, agent_ls.Held> what waits for the person, by request
@@ -32,6 +39,8 @@ return {
   last_file = nil,
   ---@type table<integer, table> when the disk was last read or written, by buffer
   disk = {},
+  ---@type table<string, boolean> files that the agent has changed, by real path
+  written = {},
   ---@type table<string, boolean> sentences that are said once
   said = {},
 }

@@ -40,7 +40,7 @@ local function known_of(conversation, item)
   local payload = item.payload or {}
   local stream = conversation.streams[item.id]
   local request = payload.requestId and conversation.requests[payload.requestId]
-  if item.kind == 'question' and item.status == 'pending' then
+  if (item.kind == 'question' or item.kind == 'plan') and item.status == 'pending' then
     for _, one in pairs(conversation.requests) do
       request = one.itemId == item.id and one or request
     end
@@ -236,8 +236,23 @@ function M.adopt(conversation, buf)
   views[conversation.id] = view.new(buf, head(conversation))
   M.redraw(conversation)
   vim.bo[buf].filetype = 'agent-ls'
-  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, desc = 'Close the transcript' })
+  require('agent_ls.keys').transcript(conversation, buf)
   return buf
+end
+
+--- The transcript's buffer was read by its name: `:edit`, or a saved arrangement of windows.
+function M.open_by_name(buf, name)
+  local id = name:match('^agent%-ls://conversation/(.+)$')
+  local known = id and state.conversations[id]
+  if known then
+    return M.adopt(known, buf)
+  end
+  local client = require('agent_ls.client')
+  client.with(client.here(), function(link)
+    require('agent_ls.conversation').attach(link, id, function(conversation)
+      M.adopt(conversation, buf)
+    end)
+  end)
 end
 
 ---@return agent_ls.View?

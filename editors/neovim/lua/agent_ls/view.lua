@@ -240,6 +240,18 @@ function View:load(given, above)
   self:_settle(#given + 2, 1 + #lines)
 end
 
+--- The entry that a row belongs to, and the row of its first line.
+function View:at(row)
+  local from = 0
+  for _, entry in ipairs(self.entries) do
+    local to = from + height(entry)
+    if row < to then
+      return entry.id, from + entry.lead
+    end
+    from = to
+  end
+end
+
 --- The row of an entry's first line, and how many it has.
 function View:rows(id)
   local entry = self.by_id[id]
