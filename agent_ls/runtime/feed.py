@@ -82,6 +82,7 @@ class Feed:
         self.may_send: Callable[[], bool] = lambda: True
         self._kept: set[str] = set()
         self._muted: set[str] = set()
+        self._foreign: set[tuple[str, str]] = set()
 
     def go_on(self) -> None:
         """Text in flight may be sent again (`may_send`)."""
@@ -108,6 +109,7 @@ class Feed:
             e.entity.id for e in events if isinstance(e.entity, Item) and e.entity.status is not ItemStatus.RUNNING
         ]
         self.clear(conversation_id, settled)
+        self._foreign -= {(conversation_id, item_id) for item_id in settled}
         for subscriber in tuple(self._subscribers.get(conversation_id, ())):
             subscriber.on_events(conversation_id, events)
         for listener in tuple(self.listeners):
@@ -126,6 +128,7 @@ class Feed:
             if known is None or not text.startswith(known.text()):
                 known = _Buffer("answering", is_output=False, foreign=True, unseen=True)
                 self._buffers.setdefault(conversation_id, {})[item_id] = known
+                self._foreign.add((conversation_id, item_id))
             if more := text[known.size :]:
                 known.add(more)
                 self._dirty[conversation_id, item_id] = None
@@ -215,8 +218,11 @@ class Feed:
             return
         buffers = self._buffers.setdefault(conversation_id, {})
         buffer = buffers.get(item_id)
-        if buffer is None:
-            buffer = buffers[item_id] = _Buffer(phase, is_output=is_output)
+        if buffer is None or buffer.foreign:
+            # A model that is asked again here begins anew: what was shown of the other daemon's is replaced.
+            anew = (conversation_id, item_id) in self._foreign
+            self._foreign.discard((conversation_id, item_id))
+            buffer = buffers[item_id] = _Buffer(phase, is_output=is_output, unseen=anew)
         buffer.add(delta)
         self._dirty[conversation_id, item_id] = None
         self._wake.set()

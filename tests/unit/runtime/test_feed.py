@@ -214,3 +214,18 @@ async def test_text_of_another_daemon_goes_on_where_it_was_or_takes_the_place_of
         given.feed.show("c", {})
         assert given.feed.streams("c") == []
         assert given.kept == []
+
+
+async def test_an_answer_that_is_asked_for_again_here_takes_the_place_of_the_other_daemons() -> None:
+    async with pumped() as given:
+        given.feed.show("c", {"i1": "Hel"})
+        await given.frame()
+        given.feed.clear_all("c")
+        for delta in ("Hel", "lo"):
+            given.feed.text("c", "i1", delta, phase="answering")
+            await given.frame()
+        assert [(f.cursor, f.delta, f.whole) for f in given.told.frames] == [
+            (3, "Hel", True),
+            (3, "Hel", True),
+            (5, "lo", False),
+        ]
