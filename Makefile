@@ -31,9 +31,10 @@ lint: $(READY) ## ruff, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The types and the lint of the VS Code extension are looked at beside the tests: both fit the minute.
-check: lint ## lint (Python, TypeScript) and the fast tests, under a minute
-	@sh scripts/check_vscode.sh & vscode=$$!; $(BIN)/python -m pytest $(FAST_TESTS); tests=$$?; wait $$vscode && exit $$tests
+# What reads the code goes beside what runs it: two processors are busy, and both fit the minute.
+check: $(READY) ## lint (Python, TypeScript) and the fast tests, under a minute
+	@{ $(MAKE) -s lint && sh scripts/check_vscode.sh; } & lint=$$!; \
+	$(BIN)/python -m pytest -q $(FAST_TESTS); tests=$$?; wait $$lint && exit $$tests
 
 check-editors: $(READY) ## the Lua of the Neovim plugin, the TypeScript of the VS Code extension
 	@sh scripts/check_editors.sh $(BIN)/nvim
