@@ -46,6 +46,8 @@ TRANSITIONS: Final[Mapping[tuple[CallState, CallFact], CallState]] = {
     (CallState.STARTED, CallFact.RERUN): CallState.APPROVED,
     # Only for an outcome that recovery could not know, and only when the person says "run it again".
     (CallState.FINISHED, CallFact.RERUN): CallState.APPROVED,
+    # Only of one that was to be run again and was not: what nobody knew before is still not known.
+    (CallState.APPROVED, CallFact.FINISHED): CallState.FINISHED,
     # What the person thinks of a change that was made.
     (CallState.FINISHED, CallFact.REVIEWED): CallState.FINISHED,
 }
@@ -77,6 +79,20 @@ def evolve(item: Item, fact: CallFact, at: str, **facts: Any) -> Item:
 def settle(item: Item, fact: CallFact, at: str, *, result: ToolResult, **facts: Any) -> Item:
     """Ends the call with its one result."""
     return evolve(item, fact, at, result=result, **facts)
+
+
+def not_begun(call: Call, result: ToolResult) -> tuple[CallFact, ToolResult]:
+    """How a call ends that does not begin any more; `result` says why."""
+    if not call.again:
+        return CallFact.NOT_RUN, result
+    output = f"Nobody knows whether it had run before the daemon ended. It was not run again. {result.output}"
+    return CallFact.FINISHED, ToolResult(status=ResultStatus.UNKNOWN, output=output)
+
+
+def is_given_up(call: Call) -> bool:
+    """Whether it was to begin, and ended before it did."""
+    lost = call.result is not None and call.result.status is ResultStatus.UNKNOWN
+    return call.state is CallState.NOT_RUN or (call.again is True and call.state is CallState.FINISHED and lost)
 
 
 def status_of(call: Call) -> ItemStatus:

@@ -17,7 +17,7 @@ from agent_ls.core.call import CallFact
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect
 from agent_ls.core.events import AnyEntity, Fact, FactName, ItemFact
-from agent_ls.core.items import Item, ItemKind, ItemStatus, Payload
+from agent_ls.core.items import Item, ItemKind, ItemStatus, Payload, ToolResult
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request, RequestFact
 from agent_ls.core.run import Run, RunFact, RunStatus
@@ -111,6 +111,11 @@ class Draft:
         moved = calls.evolve(self.get_item(item_id), fact, self.at, **facts)
         self.put(fact, moved)
         return moved
+
+    def end_unbegun(self, item_id: str, result: ToolResult) -> None:
+        """`result` says why it does not begin any more."""
+        fact, told = calls.not_begun(self.get_item(item_id).call, result)
+        self.move_call(item_id, fact, result=told)
 
     def new_item(self, run_id: str, item_id: str, kind: ItemKind, *, payload: Payload, **more: Any) -> Item:
         """An item at the next place, not yet recorded (a call still moves before it is)."""

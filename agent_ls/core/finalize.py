@@ -115,4 +115,4 @@ def _close_call(draft: Draft, item: Item, why: str) -> None:
         draft.move_call(item.id, CallFact.FINISHED, result=result)
         return
     result = ToolResult(status=ResultStatus.NOT_RUN, output=f"Not run: {why}.")
-    draft.move_call(item.id, CallFact.NOT_RUN, result=result)
+    draft.end_unbegun(item.id, result)

@@ -75,7 +75,7 @@ def settle_parked(draft: Draft, run_id: str, why: str, *, by: Interrupt | None =
         _cancel(draft, request, by)
     for item in draft.run_items(run_id):
         if isinstance(item.payload, Call) and item.payload.state in (CallState.AWAITING_APPROVAL, CallState.APPROVED):
-            draft.move_call(item.id, CallFact.NOT_RUN, result=ToolResult(status=ResultStatus.NOT_RUN, output=why))
+            draft.end_unbegun(item.id, ToolResult(status=ResultStatus.NOT_RUN, output=why))
     questions.close(draft, run_id)
     plans.close(draft, run_id)
 
@@ -87,7 +87,7 @@ def _not_run(draft: Draft, item: Item, why: str, *, stop: Interrupt) -> None:
             _cancel(draft, request, stop)
             if asked.id != item.id:
                 draft.put(ItemFact.UPDATED, plans.dropped(asked, draft.at))
-    draft.move_call(item.id, CallFact.NOT_RUN, result=ToolResult(status=ResultStatus.NOT_RUN, output=why))
+    draft.end_unbegun(item.id, ToolResult(status=ResultStatus.NOT_RUN, output=why))
 
 
 def _cancel(draft: Draft, request: Request, by: Interrupt | None) -> None:

@@ -180,7 +180,8 @@ class Call(Entity):
 
     `record` is the digest of what is kept of a change to files (core.hunks), `reviewed` what the person has decided on
     its hunks, by their number. `original` is the model's own input where the person has changed it. `stop`: the person
-    wants this call to end, and the run to go on.
+    wants this call to end, and the run to go on. `again`: the person had it run again, and nobody knows whether it had
+    run before.
     """
 
     call_id: str
@@ -209,6 +210,7 @@ class Call(Entity):
     original: dict[str, Any] | None = None
     original_blob: str | None = None
     stop: Interruption | None = None
+    again: bool | None = None
     result: ToolResult | None = None
 
 

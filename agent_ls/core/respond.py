@@ -162,7 +162,8 @@ def _answer_question(draft: Draft, request: Request, answer: Answer) -> None:
     item = draft.get_item(request.item_id)
     if isinstance(item.payload, Call):
         if answer.decision is Decision.ANSWER and chosen(answer) == RERUN:
-            draft.move_call(item.id, CallFact.RERUN, result=None, decided_by=answer.by, decided_from=answer.from_)
+            who = {"decided_by": answer.by, "decided_from": answer.from_}
+            draft.move_call(item.id, CallFact.RERUN, result=None, again=True, **who)
         return
     if isinstance(item.payload, Question):
         _settle_asked(draft, item, item.payload, answer=answer)

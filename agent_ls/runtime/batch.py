@@ -15,7 +15,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from agent_ls.core import delegation, step
-from agent_ls.core.call import CallFact
+from agent_ls.core.call import CallFact, is_given_up, not_begun
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import CallState, Item, ResultStatus, ToolResult
 from agent_ls.core.locks import Holder
@@ -75,7 +75,7 @@ class Batch:
         """Those that the person wants to end, and the run to go on."""
         for item_id, scope in self._scopes.items():
             call = self._actor.state.items[item_id].call
-            if call.stop is not None or call.state is CallState.NOT_RUN:
+            if call.stop is not None or is_given_up(call):
                 scope.cancel()
 
     async def ended(self, at_most_s: float) -> bool:
@@ -279,7 +279,8 @@ class Batch:
         def decide(state: ConversationState, at: str) -> Decision | None:
             if state.items[item_id].call.state is not CallState.APPROVED:
                 return None
-            return step.move_item(state, item_id, CallFact.NOT_RUN, at=at, result=result)
+            fact, told = not_begun(state.items[item_id].call, result)
+            return step.move_item(state, item_id, fact, at=at, result=told)
 
         await record_patiently(self._actor, decide, self._services.clock)
 

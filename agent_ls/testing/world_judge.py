@@ -4,7 +4,7 @@ Owns the promises of docs/architecture.md as they look from outside a daemon. Ke
 so that a daemon's view can be held against it.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -145,15 +145,14 @@ class Judge:
 
     def _check_messages(self, state: ConversationState) -> None:
         """Each message of a person is in the transcript once, and what a model would be sent now is sound."""
-        said = [
-            item.payload.content[0].text
-            for item in state.items.values()
-            # What is asked again stands there again.
-            if isinstance(item.payload, UserMessage) and state.runs[item.run_id].retry_of is None
-        ]
-        unedited = [text for text in said if text and not text.startswith("edited")]
-        if len(set(unedited)) != len(unedited):
-            self.wrong(f"5: a message stands twice in {unedited}")
+        said = Counter(text for run_id in state.run_items for text in _words(state, run_id))
+        # What is asked again stands there again, in a run of its own or in the one that it was sent on to.
+        again = [run for run in state.runs.values() if run.retry_of is not None]
+        waits = Counter(run.content[0].text for run in again if run.content)
+        asked_again = waits + Counter(text for run in again for text in _words(state, run.id)[:1])
+        for text, times in said.items():
+            if text and not text.startswith("edited") and times > 1 + asked_again[text]:
+                self.wrong(f"5: {text} stands there {times} times")
         join([messages(state.items_of(run), provider="p", model="m") for run in state.run_items])
 
     def _check_accepted(self, command: Command, answer: Mapping[str, Any]) -> None:
@@ -178,6 +177,11 @@ class Judge:
             ]
             if open_ and state.active is None:
                 self.wrong(f"8: {open_} wait under ended runs")
+
+
+def _words(state: ConversationState, run_id: str) -> list[str | None]:
+    """With which each message of the run begins."""
+    return [item.payload.content[0].text for item in state.items_of(run_id) if isinstance(item.payload, UserMessage)]
 
 
 def _told(receipt: Receipt) -> Mapping[str, Any]:

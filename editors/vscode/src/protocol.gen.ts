@@ -96,7 +96,8 @@ export interface Block {
  *
  * `record` is the digest of what is kept of a change to files (core.hunks), `reviewed` what the person has decided on
  * its hunks, by their number. `original` is the model's own input where the person has changed it. `stop`: the person
- * wants this call to end, and the run to go on.
+ * wants this call to end, and the run to go on. `again`: the person had it run again, and nobody knows whether it had
+ * run before.
  */
 export interface Call {
   callId: string;
@@ -125,6 +126,7 @@ export interface Call {
   original?: Record<string, unknown>;
   originalBlob?: string;
   stop?: Interruption;
+  again?: boolean;
   result?: ToolResult;
 }
 

@@ -1,6 +1,11 @@
 """What a successor says of calls that its predecessor began."""
 
-from agent_ls.core.interrupt import interrupt
+import pytest
+
+from agent_ls.core.call import is_given_up
+from agent_ls.core.draft import Draft
+from agent_ls.core.finalize import close_open
+from agent_ls.core.interrupt import interrupt, interrupt_call
 from agent_ls.core.items import CallState, Item, Notice, ResultStatus, ToolResult
 from agent_ls.core.owed import AskModel, Nothing, RunCalls, owed
 from agent_ls.core.recovery import drop_partial, lost_calls, settle_lost, start_again
@@ -69,6 +74,29 @@ def test_a_call_lost_twice_is_asked_about_twice_under_two_ids() -> None:
     world.commit(settle_lost(world.state, item.id, UNKNOWN, number=2, at="t"))
     (second,) = world.state.pending.values()
     assert (first.id, second.id) == (f"{item.id}.q1", f"{item.id}.q2")
+
+
+@pytest.mark.parametrize("how", ["the call is stopped", "the run is stopped", "the run ends"])
+def test_what_was_to_run_again_and_did_not_is_still_unknown(how: str) -> None:
+    world, item = begun()
+    world.commit(settle_lost(world.state, item.id, UNKNOWN, number=1, at="t"))
+    (request,) = world.state.pending.values()
+    world.commit(respond(world.state, request.id, answer(Decision.ANSWER, option_id="rerun")))
+    match how:
+        case "the call is stopped":
+            world.commit(interrupt_call(world.state, item.run_id, item.id, stop=stop()))
+        case "the run is stopped":
+            world.commit(interrupt(world.state, item.run_id, stop()))
+        case _:
+            draft = Draft(world.state, "t")
+            close_open(draft, item.run_id, "the run ended")
+            world.commit(draft.done())
+    call = world.state.items[item.id].call
+    assert call.result is not None
+    assert (call.state, call.result.status, is_given_up(call)) == (CallState.FINISHED, ResultStatus.UNKNOWN, True)
+    assert call.result.output.startswith(
+        "Nobody knows whether it had run before the daemon ended. It was not run again."
+    )
 
 
 def test_when_a_stop_was_noted_nobody_is_asked() -> None:
