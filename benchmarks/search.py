@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Any, Final
 
@@ -32,6 +33,8 @@ FILES: Final = 50_000
 FOLDERS: Final = 500
 RARE: Final = 1_000
 CONVERSATIONS, KEYS = 64, 1_000
+# What others do on the machine falls into some of the batches, and the median leaves it out.
+BATCHES, BATCH = 40, 500
 WORDS: Final = "the quick brown fox jumps over the lazy dog and runs away\n" * 20
 
 
@@ -119,9 +122,10 @@ def locks() -> list[table.Row]:
     line = Line()
     for holder in range(CONVERSATIONS):
         line.ask(f"c{holder}", [f"file:///w{holder}/src/d{n // 100}/f{n}.py" for n in range(KEYS)])
-    rounds = 20_000
-    begin = perf_counter()
-    for n in range(rounds):
-        line.release(line.ask("more", [f"file:///w{n % CONVERSATIONS}/src/d{n % 10}/new{n}.py"]))
-    each = (perf_counter() - begin) / rounds * 1_000_000
-    return [table.Row(name="lock and release, 64,000 held", unit="us", ours=each, at_most=50)]
+    taken = []
+    for _ in range(BATCHES):
+        begin = perf_counter()
+        for n in range(BATCH):
+            line.release(line.ask("more", [f"file:///w{n % CONVERSATIONS}/src/d{n % 10}/new{n}.py"]))
+        taken.append((perf_counter() - begin) / BATCH * 1_000_000)
+    return [table.Row(name="lock and release, 64,000 held", unit="us", ours=median(taken), at_most=50)]

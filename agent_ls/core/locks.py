@@ -117,7 +117,7 @@ class Line:
         for key in ticket.keys:
             if self._holds.has_other(key, ticket.holder):
                 return False
-            first = self._wants.first(key)
+            first = self._wants.first(key) if self._waiting else None
             if first is not None and first < ticket.number:
                 return False
         return True
@@ -152,7 +152,7 @@ class Line:
     def _candidates(self, keys: tuple[str, ...]) -> dict[int, Ticket]:
         """Waiters that these keys may have held up."""
         found: dict[int, Ticket] = {}
-        for key in keys:
+        for key in keys if self._waiting else ():
             found.update(self._wants.next_for(key))
         return found
 
@@ -173,30 +173,40 @@ class _Node:
     counts: dict[int, int] = field(default_factory=dict)
 
     def add(self, key: str, ticket: Ticket) -> None:
+        number, holder, several = ticket.number, ticket.holder, len(ticket.keys) > 1
         node = self
-        node._count(ticket)
-        for segment in _segments(key):
-            child = node.children.get(segment)
-            if child is None:
-                child = node.children[segment] = _Node()
-            node = child
-            node._count(ticket)
-        node.here[ticket.number] = ticket
-        node.holders[ticket.holder] = node.holders.get(ticket.holder, 0) + 1
+        for segment in (None, *_segments(key)):
+            if segment is not None:
+                child = node.children.get(segment)
+                if child is None:
+                    child = node.children[segment] = _Node()
+                node = child
+            node.beneath[number] = ticket
+            node.holders_beneath[holder] = node.holders_beneath.get(holder, 0) + 1
+            if several:
+                node.counts[number] = node.counts.get(number, 0) + 1
+        node.here[number] = ticket
+        node.holders[holder] = node.holders.get(holder, 0) + 1
 
     def remove(self, key: str, ticket: Ticket) -> None:
-        path = [self]
-        segments = _segments(key)
+        number, holder, several = ticket.number, ticket.holder, len(ticket.keys) > 1
+        node, segments = self, _segments(key)
+        path = [node]
         for segment in segments:
-            path.append(path[-1].children[segment])
-        node = path[-1]
-        del node.here[ticket.number]
-        _less(node.holders, ticket.holder)
+            node = node.children[segment]
+            path.append(node)
+        del node.here[number]
+        _less(node.holders, holder)
         for node in path:
-            node._uncount(ticket)
-        for parent, segment in zip(reversed(path[:-1]), reversed(segments), strict=True):
-            if not parent.children[segment].beneath:
-                del parent.children[segment]
+            _less(node.holders_beneath, holder)
+            if several and node.counts[number] > 1:
+                node.counts[number] -= 1
+                continue
+            del node.beneath[number]
+            if several:
+                del node.counts[number]
+        while segments and not path.pop().beneath:
+            del path[-1].children[segments.pop()]
 
     def has_other(self, key: str, holder: str) -> bool:
         """Somebody else's key conflicts with this one."""
@@ -255,18 +265,6 @@ class _Node:
             if node is None:
                 break
         return path
-
-    def _count(self, ticket: Ticket) -> None:
-        self.beneath[ticket.number] = ticket
-        self.counts[ticket.number] = self.counts.get(ticket.number, 0) + 1
-        self.holders_beneath[ticket.holder] = self.holders_beneath.get(ticket.holder, 0) + 1
-
-    def _uncount(self, ticket: Ticket) -> None:
-        _less(self.holders_beneath, ticket.holder)
-        if self.counts[ticket.number] == 1:
-            del self.counts[ticket.number], self.beneath[ticket.number]
-        else:
-            self.counts[ticket.number] -= 1
 
 
 def _segments(key: str) -> list[str]:

@@ -4,15 +4,13 @@ Owns that both find the same in the same order: one line at a time, no binary fi
 looked into is search_walk's; how much is kept is the worker's.
 """
 
-import base64
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from agent_ls.adapters.tools.search_list import ended, started
 from agent_ls.adapters.tools.search_walk import read_regular
 
 LARGEST_FILE: Final = 10 * 1024 * 1024
@@ -34,8 +32,7 @@ class BadPattern(Exception):
     """Not a regular expression; the message says why."""
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(NamedTuple):
     """`context` lines around each that fits, of which at most `most` are told per file."""
 
     pattern: str
@@ -89,8 +86,8 @@ def shorten(line: str, start: int) -> str:
 
 
 def by_ripgrep(program: str, root: str, files: Iterable[str], *, wanted: Wanted) -> Iterator[tuple[str, list[Line]]]:
-    """Named one by one: nothing is searched that the walk did not give. A few first, since they often are enough; then
-    more and more, since each start costs as much as a hundred files."""
+    """Named one by one: nothing is searched that was not given. A few first, since they often are enough; then more and
+    more, since each start costs as much as a hundred files."""
     batch: list[str] = []
     most, size = _BATCH, 0
     for path in files:
@@ -104,20 +101,47 @@ def by_ripgrep(program: str, root: str, files: Iterable[str], *, wanted: Wanted)
         yield from _batch(program, root, batch, wanted=wanted)
 
 
-def _batch(program: str, root: str, files: list[str], *, wanted: Wanted) -> Iterator[tuple[str, list[Line]]]:
-    import subprocess
+class Tree:
+    """All that ripgrep searches beneath a folder, by itself: begun at once, while others still look at the names."""
 
+    def __init__(self, program: str, root: str, told: list[str], *, wanted: Wanted) -> None:
+        argv = [program, *told, *_asked(wanted), f"--max-filesize={LARGEST_FILE}", "--sort=path", "--", "./"]
+        self._running = started(argv, root)
+        self.looked_into = 0
+        """Files, once all is told."""
+
+    def lines(self) -> Iterator[tuple[str, list[Line]]]:
+        """File after file, folder by folder, each sorted by name."""
+        running, found, begun = self._running, dict[str, list[Line]](), False
+        assert running.stdout is not None
+        for text in running.stdout:
+            message = json.loads(text)
+            if message["type"] == "summary":
+                self.looked_into = message["data"]["stats"]["searches"]
+            _take(message, found)
+            if message["type"] == "end" and found:
+                path, lines = found.popitem()
+                begun = True
+                yield path.removeprefix("./"), lines
+        if running.wait() > 1 and not begun:
+            raise BadPattern("ripgrep does not take it")
+
+    def close(self) -> None:
+        ended(self._running)
+
+
+def _asked(wanted: Wanted) -> list[str]:
+    return ["--json", "--crlf", f"--max-count={wanted.most}", f"--context={wanted.context}", "-e", wanted.pattern]
+
+
+def _batch(program: str, root: str, files: list[str], *, wanted: Wanted) -> Iterator[tuple[str, list[Line]]]:
     folder, named = (root, files) if files != [""] else os.path.split(root)
     argv = [
-        program, "--no-config", "--json", "--no-messages", "--no-ignore", "--hidden", "--no-follow", "--threads=2",
-        "--crlf", f"--max-count={wanted.most}", f"--context={wanted.context}", "-e", wanted.pattern, "--",
-        *([named] if isinstance(named, str) else named),
+        program, "--no-config", "--no-messages", "--no-ignore", "--hidden", "--no-follow", "--threads=2",
+        *_asked(wanted), "--", *([named] if isinstance(named, str) else named),
     ]  # fmt: skip
     found: dict[str, list[Line]] = {}
-    environment = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
-    running = subprocess.Popen(
-        argv, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+    running = started(argv, folder)
     try:
         assert running.stdout is not None
         for line in running.stdout:
@@ -125,9 +149,7 @@ def _batch(program: str, root: str, files: list[str], *, wanted: Wanted) -> Iter
         if running.wait() > 1 and not found:
             raise BadPattern("ripgrep does not take it")
     finally:
-        with suppress(OSError):
-            running.kill()
-        running.wait()
+        ended(running)
     for path in files:
         if lines := found.get(path or str(named)):
             yield path, lines
@@ -151,4 +173,8 @@ def _take(message: dict[str, Any], found: dict[str, list[Line]]) -> None:
 
 
 def _bytes(data: dict[str, str]) -> bytes:
-    return data["text"].encode() if "text" in data else base64.b64decode(data["bytes"])
+    if "text" in data:
+        return data["text"].encode()
+    from base64 import b64decode
+
+    return b64decode(data["bytes"])

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from agent_ls.adapters.tools import search_match
+from agent_ls.adapters.tools.search_list import listed, options
 from agent_ls.adapters.tools.search_walk import Walk
 from agent_ls.core.globs import names_hidden, regex_of
 
@@ -74,7 +75,7 @@ def _walk(asked: Json) -> Walk | str:
     if fits is None:
         return f"`{pattern}` is not a pattern for file names: a bracket or brace does not close"
     hidden = bool(pattern) and names_hidden(pattern.removeprefix("!"))
-    return Walk(asked["root"], fits, skip, hidden, asked["top"])
+    return Walk(asked["root"], fits, skip=skip, hidden=hidden, top=asked["top"])
 
 
 def _all(_path: str) -> bool:
@@ -91,6 +92,26 @@ def _fits(pattern: str) -> Callable[[str], bool] | None:
 
 def _glob(asked: Json, walk: Walk, found: Json) -> None:
     """The newest, told even when the time was up."""
+    found["total"] = 0
+    program = _ripgrep(asked["path"], asked["workspace"])
+    paths = listed(program, walk, pattern=asked["pattern"], newest=True) if program else None
+    if paths is None:
+        _walked(asked, walk, found)
+        return
+    first = [(_changed(os.path.join(walk.root, path)), path) for path in paths[: asked["rows"]]]
+    found["rows"] = [path for _, path in sorted(first, key=lambda entry: (-entry[0], entry[1]))]
+    found["total"] = len(paths)
+    found["more"] = len(paths) > len(first)
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:
+        return 0
+
+
+def _walked(asked: Json, walk: Walk, found: Json) -> None:
     newest: list[tuple[float, str]] = []
     total = 0
     try:
@@ -108,9 +129,8 @@ def _glob(asked: Json, walk: Walk, found: Json) -> None:
 
 
 def _grep(asked: Json, walk: Walk, found: Json) -> None:
-    files = [""] if os.path.isfile(asked["root"]) else _small(walk, found)
     room, characters = asked["rows"], CHARACTERS
-    for path, lines in _matches(asked, files):
+    for path, lines in _matches(asked, walk, found):
         rows = _rows(asked["mode"], lines)
         kept = rows[: max(room, 0)]
         characters -= len(path) + sum(len(row[1]) for row in kept)
@@ -132,19 +152,54 @@ def _rows(mode: str, lines: list[search_match.Line]) -> list[Any]:
             return lines
 
 
-def _small(walk: Walk, found: Json) -> Iterator[str]:
-    for path, held in walk.files():
-        if held.st_size > search_match.LARGEST_FILE:
-            found["tooLarge"] += 1
-        else:
-            yield path
-
-
-def _matches(asked: Json, files: Iterable[str]) -> Iterator[tuple[str, list[search_match.Line]]]:
+def _matches(asked: Json, walk: Walk, found: Json) -> Iterator[tuple[str, list[search_match.Line]]]:
     mode, root = asked["mode"], asked["root"]
     most = {"content": asked["rows"] + 1, "files": 1}.get(mode, 1_000_000)
     wanted = search_match.Wanted(asked["pattern"], asked["context"] if mode == "content" else 0, most)
     program = _ripgrep(asked["path"], asked["workspace"])
+    if os.path.isfile(root):
+        yield from _among([""], program, root, wanted=wanted)
+    elif program is None:
+        yield from search_match.by_python(root, _small(walk, found), wanted)
+    else:
+        yield from _beneath(program, asked, walk, found=found, wanted=wanted)
+
+
+def _beneath(
+    program: str, asked: Json, walk: Walk, *, found: Json, wanted: search_match.Wanted
+) -> Iterator[tuple[str, list[search_match.Line]]]:
+    """Ripgrep goes through the folder by itself where nothing is left out that it would read; else file by file."""
+    told = options(walk)
+    tree = None if told is None or asked["glob"] else search_match.Tree(program, walk.root, told, wanted=wanted)
+    try:
+        paths = listed(program, walk, pattern=asked["glob"] or "")
+        if paths is None:
+            yield from _among(_small(walk, found), program, walk.root, wanted=wanted)
+            return
+        if tree is not None and not walk.left_out:
+            begun = False
+            try:
+                for path, lines in tree.lines():
+                    begun = True
+                    if walk.shows(path):
+                        yield path, lines
+            except search_match.BadPattern:
+                if begun:
+                    raise
+                yield from search_match.by_python(walk.root, _not_large(paths, walk, found), wanted)
+            else:
+                if tree.looked_into < len(paths):
+                    _not_large(paths, walk, found)
+            return
+    finally:
+        if tree is not None:
+            tree.close()
+    yield from _among(_not_large(paths, walk, found), program, walk.root, wanted=wanted)
+
+
+def _among(
+    files: Iterable[str], program: str | None, root: str, *, wanted: search_match.Wanted
+) -> Iterator[tuple[str, list[search_match.Line]]]:
     if program is None:
         yield from search_match.by_python(root, files, wanted)
         return
@@ -159,6 +214,27 @@ def _matches(asked: Json, files: Iterable[str]) -> Iterator[tuple[str, list[sear
         if begun:
             raise
         yield from search_match.by_python(root, _chained(given, files), wanted)
+
+
+def _not_large(paths: list[str], walk: Walk, found: Json) -> list[str]:
+    kept = [path for path in paths if _size(os.path.join(walk.root, path)) <= search_match.LARGEST_FILE]
+    found["tooLarge"] = len(paths) - len(kept)
+    return kept
+
+
+def _size(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
+
+
+def _small(walk: Walk, found: Json) -> Iterator[str]:
+    for path, held in walk.files():
+        if held.st_size > search_match.LARGEST_FILE:
+            found["tooLarge"] += 1
+        else:
+            yield path
 
 
 def _noted(files: Iterable[str], given: list[str]) -> Iterator[str]:

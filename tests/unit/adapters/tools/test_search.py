@@ -96,6 +96,19 @@ def git_lists(folder: Path) -> list[str]:
     return subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split()
 
 
+async def test_only_rules_of_git_count_and_bring_back_nothing_hidden(both: Desk) -> None:
+    write(both, ".gitignore", "*.x\n!.back.py\n!/.dir/\n")
+    write(both, ".ignore", "a.py\n")
+    write(both, ".rgignore", "b.py\n")
+    write(both, ".git/info/exclude", "/sub/c.py\n")
+    for name in (".back.py", ".dir/d.py", "a.py", "b.py", "e.x", "sub/c.py", "sub/f.py"):
+        write(both, name, "hit")
+    assert (await grep(both, "hit", mode="files")).split() == ["a.py", "b.py", "sub/f.py"]
+    assert (await grep(both, "hit", mode="files", path="sub")).split() == ["sub/f.py"]
+    assert sorted(await glob(both, "*.py")) == ["a.py", "b.py", "sub/f.py"]
+    assert await glob(both, "*.x") == ["No file of 3 files fits."]
+
+
 async def test_hidden_files_are_found_only_when_they_are_named(both: Desk) -> None:
     for name in (".github/x.yml", ".hidden", "plain", ".git/config"):
         write(both, name, "hit")
