@@ -15,12 +15,12 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from http.client import HTTPConnection
 from pathlib import Path
 from subprocess import DEVNULL, STDOUT
 from typing import Any, Final
 
 import anyio
-import httpx
 import pytest
 from anyio import to_thread
 
@@ -138,14 +138,20 @@ async def code_server(folder: Path, env: Mapping[str, str], **settings: Any) -> 
 
 
 async def _until_healthy(port: int) -> None:
-    async with httpx.AsyncClient(trust_env=False) as client:
-        with anyio.fail_after(START_S):
-            while True:
-                try:
-                    if (await client.get(f"http://127.0.0.1:{port}/healthz")).status_code == 200:
-                        return
-                except httpx.TransportError:
-                    await _moment()
+    with anyio.fail_after(START_S):
+        while not await to_thread.run_sync(_healthy, port):
+            await _moment()
+
+
+def _healthy(port: int) -> bool:
+    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
 
 
 async def _moment() -> None:
