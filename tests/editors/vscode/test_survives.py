@@ -22,7 +22,7 @@ async def test_after_a_reload_the_approval_that_waits_and_the_text_in_flight_are
     edit = use("edit", path="reload.py", edits=[{"old": "x = 1", "new": "x = 2"}])
     scenery.answers("Wait over a reload", use("read", path="reload.py"), edit, say("Changed after all."))
     chat = vscode.chat()
-    editor = await vscode.file("reload.py")
+    await vscode.file("reload.py")
     await vscode.ask("Wait over a reload")
     await chat.locator(".card").wait_for()
     await vscode.command("Agent: New Conversation")
@@ -37,6 +37,8 @@ async def test_after_a_reload_the_approval_that_waits_and_the_text_in_flight_are
     await expect(vscode.input).to_have_value("what I was about to say")
     gate.open()
     await expect(chat.locator(".said")).to_have_text("The first half, and the second.")
+    # VS Code writes down which editors are open every few seconds only.
+    editor = await vscode.file("reload.py")
     await vscode.answer_in_thread(editor, "Allow Once")
     await expect(vscode.status).to_have_text("agent")
     await vscode.input.fill("")

@@ -156,6 +156,7 @@ class Window:
 
     async def open_conversation(self, title: str) -> None:
         await self.command("Agent: Open Conversation")
+        await self.page.locator(".quick-input-widget .quick-input-box input").fill(title)
         await self.page.locator(".quick-input-widget .monaco-list-row", has_text=title).first.click()
         await expect(self.chat().locator("header .title")).to_have_text(title)
 
