@@ -8,6 +8,7 @@ from typing import Final
 
 from tests.requirement import Requirement
 from tests.requirements_cases import CASES
+from tests.requirements_editors import EDITORS
 from tests.requirements_tools import TOOLS
 
 _CONTEXT = "tests/protocol/test_context.py"
@@ -385,5 +386,6 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         ("tests/protocol/test_plans.py",),
     ),
     **TOOLS,
+    **EDITORS,
     **CASES,
 }

@@ -98,6 +98,7 @@ CASES: Final[dict[str, Requirement]] = {
         "A window that comes late, or back, is shown what waits from state, not from events that it missed.",
         (
             "tests/protocol/test_plain_lsp.py::test_what_waits_is_marked_in_a_window_that_comes_late_and_again_for_a_new_daemon",
+            "tests/protocol/test_windows.py::test_a_window_that_reloads_and_one_that_comes_late_are_shown_what_waits_from_state",
         ),
     ),
     "case.B25": Requirement(

@@ -1,26 +1,35 @@
 """What waits for a person, daemon-wide, and who is told of it.
 
-Owns the pending requests as windows show them and the summaries of conversations that changed. A window that joins
-late is told from this state, not from old events.
+Owns the pending requests as windows show them, which window shows which, and the summaries of conversations that
+changed. A window that joins late is told from this state, not from old events.
+
+A request is shown in the window whose folder holds its workspace and where the person was last, and in those that
+follow its conversation; the others are told how many wait. While no window has said where the person is, all show it.
+What lies in the text of a file (surface.board) stands in every window that has it.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+from weakref import WeakKeyDictionary
 
 from agent_ls.core.conversation import SUBAGENT, Conversation, ConversationStatus
+from agent_ls.core.display import one_line
 from agent_ls.core.events import Event
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.request import Request
+from agent_ls.core.request import Decision, Request
 from agent_ls.editor.focus import Focus
+from agent_ls.editor.presence import Presence, Present
 from agent_ls.editor.surface.board import Board, Viewer
 from agent_ls.ports.ledger import Summary
 from agent_ls.wire import views
 from agent_ls.wire.encode import to_wire
 
+INFO: Final = 3
+
 StateOf = Callable[[str], ConversationState | None]
 
 
-class Told(Viewer, Protocol):
+class Told(Viewer, Present, Protocol):
     """A window, as far as the inbox needs to know it."""
 
     folders: tuple[str, ...]
@@ -37,6 +46,10 @@ class Inbox:
         self._state_of = state_of
         self._board = board
         self._windows: list[Told] = []
+        self._answering: dict[str, Told] = {}
+        self._routed: WeakKeyDictionary[Told, set[str]] = WeakKeyDictionary()
+        self.presence = Presence(self._windows, focus)
+        focus.moved, focus.turned = self._route, self.presence.moved
         self._pending: dict[str, Request] = {}
         self._workspaces: dict[str, str] = {}
         self._shown: dict[str, dict[str, Any]] = {}
@@ -62,13 +75,27 @@ class Inbox:
         if window in self._windows:
             self._windows.remove(window)
             self._board.leave(window)
+            self._route()
 
     def tell(self, window: Told) -> None:
         """The count of the whole daemon, and the requests that this window should show."""
-        shown = [r for r in self._pending.values() if window.sees(self._workspaces.get(r.conversation_id, ""))]
-        shown.sort(key=lambda request: request.number)
+        seen = [r for r in self._pending.values() if window.sees(self.workspace_of(r.conversation_id))]
+        seen.sort(key=lambda request: request.number)
+        shown = [request for request in seen if self._shows(window, request)]
+        self._routed[window] = {request.id for request in shown}
         window.notify("agent/request/changed", {"pending": len(self._pending), "requests": [to_wire(r) for r in shown]})
-        self._board.show(window, [(r, self._workspaces.get(r.conversation_id, "")) for r in shown])
+        self._board.show(window, [(request, self.workspace_of(request.conversation_id)) for request in seen])
+
+    def follow(self, window: Told, conversation_id: str) -> None:
+        """The window follows this conversation from now on, or does no more."""
+        self.presence.changed(conversation_id)
+        if any(request.is_of(conversation_id) for request in self._pending.values()):
+            self._route()
+
+    def answers(self, request_id: str, window: Told) -> None:
+        """An answer of this window is on its way: if it counts, the others are told and this one knows."""
+        if request_id in self._pending:
+            self._answering[request_id] = window
 
     def on_events(self, conversation_id: str, events: Sequence[Event]) -> None:
         """After each commit of any conversation."""
@@ -83,9 +110,14 @@ class Inbox:
             if request.pending:
                 self._pending[request.id] = request
         if asked:
+            answered = [request for request in asked if request.decided_at is not None and not request.pending]
             for window in tuple(self._windows):
                 if window.sees(state.conversation.workspace):
+                    self._tell_who(window, answered)
                     self.tell(window)
+            for request in asked:
+                if not request.pending:
+                    self._answering.pop(request.id, None)
         if fresh:
             self.on_asked(fresh, state.conversation)
         self._changed(state)
@@ -133,6 +165,32 @@ class Inbox:
             if window.sees(workspace):
                 window.notify("agent/conversation/changed", {"conversations": [], "deleted": [conversation_id]})
 
+    def _tell_who(self, window: Told, answered: Sequence[Request]) -> None:
+        """Who was first, to all others; in words only where a card goes away without any."""
+        elsewhere = [request for request in answered if self._answering.get(request.id) is not window]
+        if not elsewhere:
+            return
+        window.notify("agent/request/answered", {"requests": [to_wire(request) for request in elsewhere]})
+        for request in elsewhere:
+            if not window.features and self._board.has(window, request.id):
+                window.notify("window/showMessage", {"type": INFO, "message": verdict(request)})
+
+    def _shows(self, window: Told, request: Request) -> bool:
+        if any(window.follows(known) for known in _above(request)):
+            return True
+        workspace = self.workspace_of(request.conversation_id)
+        last = self.focus.last(other for other in self._windows if other.sees(workspace))
+        return last is None or last is window
+
+    def _route(self) -> None:
+        """Whoever is to show something else than before is told."""
+        if not self._pending:
+            return
+        for window in tuple(self._windows):
+            seen = (r for r in self._pending.values() if window.sees(self.workspace_of(r.conversation_id)))
+            if {r.id for r in seen if self._shows(window, r)} != self._routed.get(window, set()):
+                self.tell(window)
+
     def _changed(self, state: ConversationState) -> None:
         self._show(state.conversation, state.status(), pending=len(state.pending), last_text=state.last_text[:200])
 
@@ -147,3 +205,15 @@ class Inbox:
         for window in tuple(self._windows):
             if window.sees(held.workspace):
                 window.notify("agent/conversation/changed", {"conversations": [summary]})
+
+
+def _above(request: Request) -> tuple[str, ...]:
+    """Its conversation, and those above it if a subagent asks."""
+    return (request.conversation_id, *(request.origin.conversation_ids if request.origin is not None else ()))
+
+
+def verdict(request: Request) -> str:
+    """Short: a message of two lines would wait for a key in some editors."""
+    decided = {Decision.ALLOW: "allowed", Decision.DENY: "denied", Decision.ANSWER: "answered"}
+    said = decided.get(request.decision, "stopped") if request.decision is not None else "answered"
+    return f"#{request.number} was {said} in {one_line(request.decided_from or 'another window', 30)}."

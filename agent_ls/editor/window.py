@@ -25,6 +25,7 @@ class Window(Connection):
         self._desk = desk
         self._pid = pid
         self.client = "unknown"
+        self.window_id: str | None = None
         self.folders: tuple[str, ...] = ()
         self.features: frozenset[str] = frozenset()
         self.capabilities: Mapping[str, Any] = {}
@@ -42,6 +43,8 @@ class Window(Connection):
         info = params.get("clientInfo")
         name = ours.get("client") or (info.get("name") if isinstance(info, dict) else None)
         self.client = str(name or "unknown")[:60]
+        window_id = ours.get("windowId")
+        self.window_id = window_id[:60] if isinstance(window_id, str) else None
         # One that shows no more than a conversation's own documents has no workspace: it sees all.
         papers = self._desk.transcripts.folder_uri
         self.folders = tuple(folder for folder in _folders(params) if self._desk.documents.key(folder) != papers)
@@ -78,6 +81,7 @@ class Window(Connection):
         self._desk.language.leave(self)
         for conversation_id in tuple(self._attached):
             self.detach(conversation_id)
+            self._desk.inbox.presence.changed(conversation_id)
 
     def follows(self, conversation_id: str) -> bool:
         return conversation_id in self._attached

@@ -308,6 +308,8 @@ _NOTIFICATIONS: Final = (
     _notice("event", results.Events, "What was committed in an attached conversation."),
     _notice("stream", results.StreamPart, "Text in flight; may be dropped, the committed item supersedes it."),
     _notice("request/changed", results.RequestsChanged, "What waits for an answer has changed."),
+    _notice("request/answered", results.RequestList, "Answered in another window; `decidedFrom` says in which."),
+    _notice("conversation/windows", results.WindowsChanged, "Another window came to a conversation, or left it."),
     _notice("resync", results.Resync, "This window was too slow: attach again."),
     _notice("drain", results.Draining, "The daemon is about to end; connect again after the wait."),
     _notice("conversation/changed", results.ConversationsChanged, "Summaries that changed."),

@@ -88,6 +88,7 @@ class Attached(TypedDict):
     queue: list[Run]
     locks: list[Lock]
     shells: list["ShellView"]
+    windows: list["Presence"]
     streams: list[StreamView]
     seq: int
     snapshot: bool
@@ -357,6 +358,22 @@ class RequestsChanged(TypedDict):
 
     pending: int
     requests: list[Request]
+
+
+class Presence(TypedDict):
+    """A window that follows a conversation. `number` tells windows of one daemon apart."""
+
+    number: int
+    client: str
+    focused: bool
+    windowId: NotRequired[str]
+
+
+class WindowsChanged(TypedDict):
+    """Every window that follows the conversation now, this one included."""
+
+    conversationId: str
+    windows: list[Presence]
 
 
 class Resync(TypedDict):

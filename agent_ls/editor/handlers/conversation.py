@@ -108,6 +108,7 @@ async def _attached(desk: Desk, window: Window, params: models.Attach) -> Answer
         "queue": [to_wire(run) for run in _queue(head)],
         "locks": locks_of(desk, known),
         "shells": shells_of(desk, known),
+        "windows": desk.inbox.presence.of(known),
         "streams": [views.stream(stream) for stream in desk.services.feed.streams(known)],
         "seq": head.seq if missed is None else params.after,
         "snapshot": missed is None,
@@ -118,11 +119,13 @@ async def _attached(desk: Desk, window: Window, params: models.Attach) -> Answer
     if active is not None:
         answer["run"] = to_wire(active)
     window.after_reply(partial(window.release, known, answer["seq"], missed or ()))
+    window.after_reply(partial(desk.inbox.follow, window, known))
     return answer
 
 
 async def detach(desk: Desk, window: Window, params: models.OfConversation) -> Answer:
     window.detach(params.conversation_id)
+    desk.inbox.follow(window, params.conversation_id)
     return {}
 
 

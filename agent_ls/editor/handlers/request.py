@@ -36,6 +36,7 @@ async def answer(desk: Desk, window: Window, params: models.Respond) -> Answer:
     said = await _with_change(desk, _said(desk, window, params), params)
     if isinstance(said, Refusal):
         return said
+    desk.inbox.answers(params.request_id, window)
     wish = Reply(request_id=params.request_id, said=said)
     answered = await desk.commands.run(order(params, params.request_id.partition(".")[0], wish))
     if isinstance(answered, Refusal) and answered.code is Code.NOT_FOUND:

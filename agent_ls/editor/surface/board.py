@@ -169,6 +169,11 @@ class Board:
         keys = {uri} if overlay is None else {uri, overlay.key}
         return [one for one in seat.standing() if one.place.uri == uri or one.place.key in keys]
 
+    def has(self, window: Viewer, request_id: str) -> bool:
+        """Whether its card stands in this window."""
+        seat = self._seats.get(window)
+        return seat is not None and request_id in seat.cards and bool(seat.cards[request_id].places)
+
     def unread(self, window: Viewer, request_id: str, *, given_at: float | None = None) -> bool:
         """Whether its card has come or changed too short a time ago in this window to have been read.
 

@@ -36,6 +36,7 @@ export interface Attached {
   queue: Run[];
   locks: Lock[];
   shells: ShellView[];
+  windows: Presence[];
   streams: StreamView[];
   seq: number;
   snapshot: boolean;
@@ -692,6 +693,14 @@ export interface Plan {
   callId?: string;
 }
 
+/** A window that follows a conversation. `number` tells windows of one daemon apart. */
+export interface Presence {
+  number: number;
+  client: string;
+  focused: boolean;
+  windowId?: string;
+}
+
 /** The whole of what an answer would allow, and the digest that binds the answer to it. */
 export interface Preview {
   requestId: string;
@@ -1107,6 +1116,12 @@ export interface WindowFocus {
   range?: Record<string, unknown>;
 }
 
+/** Every window that follows the conversation now, this one included. */
+export interface WindowsChanged {
+  conversationId: string;
+  windows: Presence[];
+}
+
 /** Payload of an item by its kind. */
 export interface Payloads {
   user_message: UserMessage;
@@ -1230,6 +1245,10 @@ export interface Notifications {
   "agent/stream": { params: StreamPart; };
   /** What waits for an answer has changed. */
   "agent/request/changed": { params: RequestsChanged; };
+  /** Answered in another window; `decidedFrom` says in which. */
+  "agent/request/answered": { params: RequestList; };
+  /** Another window came to a conversation, or left it. */
+  "agent/conversation/windows": { params: WindowsChanged; };
   /** This window was too slow: attach again. */
   "agent/resync": { params: Resync; };
   /** The daemon is about to end; connect again after the wait. */

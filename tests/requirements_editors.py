@@ -1,0 +1,22 @@
+"""What editors and their many windows are promised, each with the tests that show it."""
+
+from typing import Final
+
+from tests.requirement import Requirement
+
+EDITORS: Final[dict[str, Requirement]] = {
+    "windows.routing": Requirement(
+        "What waits is shown where the person was last and where its conversation is followed, counted elsewhere; who "
+        "did not answer is told who did; windows of one conversation know of each other.",
+        ("tests/protocol/test_windows.py",),
+    ),
+    "windows.many": Requirement(
+        "Fifty windows, ten conversations streaming at once: one that does not read slows nobody and is resynced.",
+        ("tests/protocol/test_many_windows.py",),
+    ),
+    "bridge.deaths": Requirement(
+        "Ten daemons killed or handed over under somebody who types into a large unsaved buffer while an answer "
+        "streams: no error, the text is known to the last key, the conversation goes on.",
+        ("tests/crash/test_typing_through_deaths.py",),
+    ),
+}
