@@ -1,5 +1,5 @@
 """docs/protocol.md and docs/protocol.schema.json, made from METHODS: `python -m agent_ls.wire.schema docs/`; with them
-the types of the VS Code extension (typescript.py).
+the types of the VS Code extension (typescript.py) and of the Neovim plugin (luacats.py).
 
 Owns how the table is written down. Does not own anything that is said there; a change goes into methods.py, models.py,
 results.py or the core.
@@ -14,7 +14,7 @@ from typing import Any, Final
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.errors import HINTS, RETRYABLE, Code
 from agent_ls.core.items import PAYLOADS, ContextItem
-from agent_ls.wire import methods, results, typescript
+from agent_ls.wire import luacats, methods, results, typescript
 from agent_ls.wire.methods import Direction, Method
 from agent_ls.wire.shapes import Shapes
 
@@ -134,10 +134,11 @@ def _row(cells: list[str]) -> str:
 
 
 def write_types(root: Path) -> None:
-    """Where there is no extension beside the docs, there is nothing to write."""
-    place = root / typescript.FILE
-    if place.parent.is_dir():
-        place.write_text(typescript.typescript(schema()), encoding="utf-8")
+    """Where there is no plugin beside the docs, there is nothing to write."""
+    for file, made in ((typescript.FILE, typescript.typescript), (luacats.FILE, luacats.luacats)):
+        place = root / file
+        if place.parent.is_dir():
+            place.write_text(made(schema()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent_ls.core.items import PAYLOADS
-from agent_ls.wire import methods
-from agent_ls.wire.methods import Method
+from agent_ls.wire.described import TABLES, described, nullable, present
 
 Json = dict[str, Any]
 FILE: Final = Path("editors/vscode/src/protocol.gen.ts")
@@ -22,29 +21,18 @@ _HEAD: Final = """\
 
 """
 _PLAIN: Final = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
-_TABLES: Final[tuple[tuple[str, str, Mapping[str, Method]], ...]] = (
-    ("Requests", "What an editor asks the daemon.", methods.METHODS),
-    ("ClientNotifications", "What an editor tells the daemon.", methods.CLIENT_NOTIFICATIONS),
-    ("Notifications", "What the daemon tells an editor.", methods.NOTIFICATIONS),
-    ("ServerRequests", "What the daemon asks an editor.", methods.SERVER_REQUESTS),
-)
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 
-def typescript(described: Json) -> str:
-    """`described` is what `schema.schema()` says."""
-    parts = [f"{_HEAD}export const PROTOCOL = {described['protocol']};\n"]
-    parts += [_define(name, shape) for name, shape in described["$defs"].items()]
+def typescript(schema: Json) -> str:
+    """`schema` is what `schema.schema()` says."""
+    parts = [f"{_HEAD}export const PROTOCOL = {schema['protocol']};\n"]
+    parts += [_define(name, shape) for name, shape in schema["$defs"].items()]
     parts.append(_payloads())
-    of: Json = described["methods"]
-    for name, summary, table in _TABLES:
-        parts.append(_table(name, summary, {method: _described(of, held) for method, held in table.items()}))
+    of: Json = schema["methods"]
+    for name, summary, table in TABLES:
+        parts.append(_table(name, summary, {method: described(of, held) for method, held in table.items()}))
     return "\n".join(parts)
-
-
-def _described(of: Json, method: Method) -> Json:
-    found: Json = of.get(f"{method.name} ({method.direction})") or of[method.name]
-    return found
 
 
 def _define(name: str, shape: Json) -> str:
@@ -57,8 +45,8 @@ def _define(name: str, shape: Json) -> str:
 def _fields(shape: Json) -> Iterator[str]:
     needed = set(shape.get("required", ()))
     for field, value in shape["properties"].items():
-        mark = "" if field in needed and not _nullable(value) else "?"
-        yield f"  {_key(field)}{mark}: {_type(_present(value))};\n"
+        mark = "" if field in needed and not nullable(value) else "?"
+        yield f"  {_key(field)}{mark}: {_type(present(value))};\n"
 
 
 def _payloads() -> str:
@@ -95,17 +83,6 @@ def _type(shape: Json) -> str:
             return _PLAIN[plain]
         case _:
             return "unknown"
-
-
-def _present(shape: Json) -> Json:
-    """What a field that may be left out holds where it is there."""
-    if not _nullable(shape):
-        return shape
-    return {**shape, "anyOf": [option for option in shape["anyOf"] if option.get("type") != "null"]}
-
-
-def _nullable(shape: Json) -> bool:
-    return any(option.get("type") == "null" for option in shape.get("anyOf", ()))
 
 
 def _key(name: str) -> str:
