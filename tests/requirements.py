@@ -165,7 +165,13 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             "tests/editors/neovim/test_commands.py",
             "tests/editors/neovim/test_prompt.py",
             "tests/editors/neovim/test_questions.py",
+            "tests/editors/neovim/test_review.py",
         ),
+    ),
+    "neovim.language": Requirement(
+        "What other language servers of a Neovim say reaches the agent, and only questions are passed on to them; a file "
+        "that the agent wrote is never asked about, and unsaved text is kept.",
+        ("tests/editors/neovim/test_language.py",),
     ),
     "neovim.survives": Requirement(
         "Kill -9 of Neovim in mid-stream and with an approval pending, of the daemon, of the server between them: all "

@@ -167,7 +167,8 @@ class Home:
         found = (
             {int(name) for name in os.listdir("/proc") if name.isdigit() and _is_daemon(name, ours)} if PROC else set()
         )
-        return sorted(found | ({self.pid} if self.pid is not None else set()))
+        pid = self.pid  # read once: a daemon that ends meanwhile takes its file along
+        return sorted(found | ({pid} if pid is not None else set()))
 
 
 @asynccontextmanager
