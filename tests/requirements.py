@@ -169,8 +169,8 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         ),
     ),
     "neovim.language": Requirement(
-        "What other language servers of a Neovim say reaches the agent, and only questions are passed on to them; a file "
-        "that the agent wrote is never asked about, and unsaved text is kept.",
+        "What other language servers of a Neovim say reaches the agent, and only questions are passed on to them; a "
+        "file that the agent wrote is never asked about, and unsaved text is kept.",
         ("tests/editors/neovim/test_language.py",),
     ),
     "neovim.survives": Requirement(
