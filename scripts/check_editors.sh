@@ -6,6 +6,8 @@ nvim=$1
 mode=${2:---check}
 
 "$nvim" --clean --headless -l scripts/lua_lint.lua editors/neovim
+case $mode in --write) help= ;; *) help=--check ;; esac
+"$nvim" --clean --headless -l scripts/neovim_help.lua $help
 
 if ! command -v npm >/dev/null 2>&1; then
   echo "check-editors: stylua skipped, because there is no npm" >&2

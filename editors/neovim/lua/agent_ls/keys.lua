@@ -43,6 +43,58 @@ function M.define()
   end
 end
 
+--- Keys of the plugin's own buffers, for the help; the modules that open a buffer set them.
+M.PLACES = {
+  {
+    'In the transcript',
+    {
+      { '<CR>', 'Go to the file that this line is about' },
+      { 'i', 'Write a message' },
+      { 'za zR zM', 'Open and close what a call has put out, as everywhere' },
+      { 'q', 'Close' },
+    },
+  },
+  {
+    'In the prompt',
+    {
+      { '<CR>, in insert mode <C-s>', 'Send' },
+      { '<LocalLeader>q', 'Queue it behind the run that goes on' },
+      { '<LocalLeader>s', 'Steer: the run that goes on reads it next' },
+      { '<LocalLeader>x', 'Stop the run' },
+      { '<C-x><C-u>', 'Complete @file, @buffers, @diagnostics, /word' },
+      { '<C-Up> <C-Down>', 'What was said before, and back' },
+      { 'q', 'Close; the text stays' },
+    },
+  },
+  {
+    'In the review',
+    {
+      { 'a A', 'Keep the hunk, the whole file' },
+      { 'x X', 'Undo the hunk, the whole file' },
+      { 'c', 'Comment: write a message about the hunk' },
+      { 'd', 'The hunk before and after, side by side' },
+    },
+  },
+  {
+    'In a plan',
+    {
+      { 'a', 'Accept' },
+      { 'e', 'Accept; its edits are not asked for' },
+      { 'c', 'Change it, then accept' },
+      { 'd', 'Refuse, with a reason' },
+    },
+  },
+  {
+    'In a question',
+    {
+      { '1 to 9', 'Pick this option' },
+      { 'i', 'Answer in your own words' },
+      { 'd', 'Refuse to answer' },
+    },
+  },
+  { 'In "edit, then allow"', { { '<CR>', 'Allow it as it stands there' } } },
+}
+
 local function set(buf, mode, key, work, desc)
   vim.keymap.set(mode, key, work, { buffer = buf, desc = desc, nowait = true })
 end

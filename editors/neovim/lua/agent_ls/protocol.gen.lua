@@ -32,6 +32,7 @@
 ---@field queue agent_ls.wire.Run[]
 ---@field locks agent_ls.wire.Lock[]
 ---@field shells agent_ls.wire.ShellView[]
+---@field windows agent_ls.wire.Presence[]
 ---@field streams agent_ls.wire.StreamView[]
 ---@field seq integer
 ---@field snapshot boolean
@@ -84,7 +85,8 @@
 ---
 --- `record` is the digest of what is kept of a change to files (core.hunks), `reviewed` what the person has decided on
 --- its hunks, by their number. `original` is the model's own input where the person has changed it. `stop`: the person
---- wants this call to end, and the run to go on.
+--- wants this call to end, and the run to go on. `again`: the person had it run again, and nobody knows whether it had
+--- run before.
 ---@class agent_ls.wire.Call
 ---@field callId string
 ---@field tool string
@@ -112,6 +114,7 @@
 ---@field original? table<string, any>
 ---@field originalBlob? string
 ---@field stop? agent_ls.wire.Interruption
+---@field again? boolean
 ---@field result? agent_ls.wire.ToolResult
 
 ---@alias agent_ls.wire.CallState 'proposed'|'awaiting_approval'|'approved'|'denied'|'started'|'finished'|'not_run'
@@ -598,6 +601,13 @@
 ---@field state string
 ---@field callId? string
 
+--- A window that follows a conversation. `number` tells windows of one daemon apart.
+---@class agent_ls.wire.Presence
+---@field number integer
+---@field client string
+---@field focused boolean
+---@field windowId? string
+
 --- The whole of what an answer would allow, and the digest that binds the answer to it.
 ---@class agent_ls.wire.Preview
 ---@field requestId string
@@ -958,6 +968,11 @@
 ---@field uri? string
 ---@field range? table<string, any>
 
+--- Every window that follows the conversation now, this one included.
+---@class agent_ls.wire.WindowsChanged
+---@field conversationId string
+---@field windows agent_ls.wire.Presence[]
+
 --- Payload of an item by its kind.
 ---@class agent_ls.wire.Payloads
 ---@field user_message agent_ls.wire.UserMessage
@@ -1030,6 +1045,8 @@
 ---@field ['agent/event'] fun(params: agent_ls.wire.Events) What was committed in an attached conversation.
 ---@field ['agent/stream'] fun(params: agent_ls.wire.StreamPart) Text in flight; may be dropped, the committed item supersedes it.
 ---@field ['agent/request/changed'] fun(params: agent_ls.wire.RequestsChanged) What waits for an answer has changed.
+---@field ['agent/request/answered'] fun(params: agent_ls.wire.RequestList) Answered in another window; `decidedFrom` says in which.
+---@field ['agent/conversation/windows'] fun(params: agent_ls.wire.WindowsChanged) Another window came to a conversation, or left it.
 ---@field ['agent/resync'] fun(params: agent_ls.wire.Resync) This window was too slow: attach again.
 ---@field ['agent/drain'] fun(params: agent_ls.wire.Draining) The daemon is about to end; connect again after the wait.
 ---@field ['agent/conversation/changed'] fun(params: agent_ls.wire.ConversationsChanged) Summaries that changed.
