@@ -29,6 +29,11 @@ def main() -> int:
     if arguments[:1] == ["daemon"]:
         # What is loaded at the start stays: looking for garbage in it meanwhile is an eighth of the time that it takes.
         gc.disable()
+        # Loading all verbs to find this one takes a tenth of a start. What a successor is told stays with the verb.
+        if set(arguments[1:]) <= {"--foreground"}:
+            from agent_ls.daemon.lifecycle import run as serve
+
+            return serve(foreground="--foreground" in arguments)
     from agent_ls.cli.main import main as run
 
     return run(arguments)
