@@ -261,7 +261,8 @@ class ModelList(TypedDict):
 
 
 class DaemonStatus(TypedDict):
-    """`drain` is null while the daemon serves; `instances` are the newest daemons that held this ledger."""
+    """`drain` is null while the daemon serves; `instances` are the newest daemons that held this ledger; `mcp` the
+    servers of tools, one a workspace: name, state, how many tools."""
 
     pid: int
     version: str
@@ -279,6 +280,7 @@ class DaemonStatus(TypedDict):
     instances: list[Json]
     config: Json
     janitor: Json
+    mcp: list[Json]
 
 
 class Restored(TypedDict):

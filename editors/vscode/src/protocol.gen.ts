@@ -307,7 +307,10 @@ export interface CreateConversation {
   allowAuto?: boolean;
 }
 
-/** `drain` is null while the daemon serves; `instances` are the newest daemons that held this ledger. */
+/**
+ * `drain` is null while the daemon serves; `instances` are the newest daemons that held this ledger; `mcp` the
+ * servers of tools, one a workspace: name, state, how many tools.
+ */
 export interface DaemonStatus {
   pid: number;
   version: string;
@@ -325,6 +328,7 @@ export interface DaemonStatus {
   instances: Record<string, unknown>[];
   config: Record<string, unknown>;
   janitor: Record<string, unknown>;
+  mcp: Record<string, unknown>[];
 }
 
 /** One hunk, or without `hunkId` the whole file. `hash`: of the file that the person looked at, as listed. */

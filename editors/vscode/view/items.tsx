@@ -10,9 +10,9 @@ import { memo } from './memo';
 import { RequestCard } from './request';
 import { Diff, Output } from './text';
 import type { Flight } from '../src/core/conversation';
-import { callTitle, contextTitle, fileName, outcome } from '../src/core/labels';
+import { callTitle, contextTitle, cost, fileName, outcome } from '../src/core/labels';
 import { escaped, oneLine, prose, word } from '../src/core/display';
-import type { AssistantMessage, Call, Interruption, Item, Notice, Plan, Question, Reasoning, Request, TodoList, UserMessage } from '../src/protocol.gen';
+import type { AssistantMessage, Call, Interruption, Item, Notice, Plan, Question, Reasoning, Request, Subagent, TodoList, UserMessage } from '../src/protocol.gen';
 
 const ICONS: Record<string, string> = { pending: 'circle-outline', running: 'loading codicon-modifier-spin', completed: 'check', failed: 'error', cancelled: 'circle-slash', interrupted: 'debug-stop' };
 const STATES: Record<string, string> = { pending: 'waiting', running: 'running', completed: 'done', failed: 'failed', cancelled: 'not done', interrupted: 'stopped' };
@@ -43,6 +43,8 @@ export const ItemView = memo(({ item, request, output }: Props): JSX.Element => 
       return <QuestionView item={item} payload={payload as Question} request={request} />;
     case 'plan':
       return <PlanView item={item} payload={payload as Plan} request={request} />;
+    case 'subagent':
+      return <SubagentView item={item} payload={payload as Subagent} />;
     case 'notice':
     case 'error':
       return <NoticeView item={item} payload={payload as Notice} />;
@@ -213,7 +215,32 @@ export function Line({ icon, kind = 'notice', children }: { readonly icon: strin
   );
 }
 
-/** Kinds whose payload says more than this version knows: subagents, compactions, handoffs. */
+function SubagentView({ item, payload }: { readonly item: Item; readonly payload: Subagent }): JSX.Element {
+  const waiting = payload.requests ?? [];
+  const used = payload.usage?.costUsd;
+  return (
+    <article class={`call ${item.status}`} aria-label={`Subagent: ${oneLine(payload.task)}, ${STATES[item.status] ?? item.status}`}>
+      <details open={item.status === 'running'}>
+        <summary>
+          <span class={`codicon codicon-${ICONS[item.status] ?? 'circle-outline'} state`} aria-hidden="true" />
+          <span class="call-title">subagent {oneLine(payload.task, 100)}</span>
+          <span class="dim">{[oneLine(payload.agent ?? '', 40), used === undefined ? '' : cost(used)].filter((part) => part !== '').join(' · ')}</span>
+          <button class="link" onClick={(event) => (event.preventDefault(), tell({ type: 'open', conversationId: payload.conversationId }))}>
+            Open
+          </button>
+          {item.status === 'running' && (
+            <button class="icon codicon codicon-debug-stop" aria-label="Stop the subagent" title="Stop this subagent alone" onClick={(event) => (event.preventDefault(), tell({ type: 'stopItem', runId: item.runId, itemId: item.parentId ?? item.id }))} />
+          )}
+        </summary>
+        {(payload.steps ?? []).length > 0 && <Todo steps={payload.steps ?? []} />}
+        {payload.result !== undefined && payload.result !== '' && <Markdown text={payload.result} title="result.md" />}
+      </details>
+      {waiting.length > 0 && <Line icon="bell-dot">It waits for you: {waiting.map((number) => `#${number}`).join(', ')} in Approvals.</Line>}
+    </article>
+  );
+}
+
+/** Kinds whose payload says more than this version knows: compactions, handoffs. */
 function Other({ item }: { readonly item: Item }): JSX.Element {
   const payload = item.payload as unknown as Record<string, unknown>;
   const child = payload['conversationId'];

@@ -25,7 +25,7 @@ interface Row {
 
 /** Shown elsewhere, or of no interest to a person. */
 const HIDDEN = new Set(['checkpoint', 'approval']);
-const QUIET_TOOLS = new Set(['todo', 'ask', 'plan']);
+const QUIET_TOOLS = new Set(['todo', 'ask', 'plan', 'task']);
 const GUESSES: Record<string, number> = { user_message: 60, assistant_message: 110, reasoning: 30, tool_call: 32, command: 32, file_change: 140 };
 
 class App extends Component {
@@ -112,8 +112,8 @@ function Header({ store }: { readonly store: Store }): JSX.Element {
           {used}
         </span>
       )}
-      {store.servers.map(({ name, state }) => (
-        <span key={name} class={`server ${state}`} title={`MCP server ${name}: ${state}`}>
+      {store.servers.map(({ name, state, tools }) => (
+        <span key={name} class={`server ${state === 'up' ? '' : 'not-up'}`} title={`MCP server ${oneLine(name, 40)}: ${oneLine(state, 200)}, ${tools === 1 ? '1 tool' : `${tools} tools`}`}>
           <span class="codicon codicon-plug" aria-hidden="true" /> {oneLine(name, 30)}
         </span>
       ))}

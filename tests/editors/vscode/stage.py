@@ -4,6 +4,8 @@ Starting these takes longer than any test. Owns that a test has a conversation a
 of ours was one that a real server would refuse.
 """
 
+import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,6 +24,13 @@ from tests.editors.vscode.testbed import CHROMIUM_FLAGS, CodeServer, chromium, c
 EVENTS: Final = 11_800
 SEEDED: Final = 1968
 SEEDED_TITLE: Final = f"{EVENTS} events"
+
+SERVERS: Final = f"""
+[permissions]
+allow = ["mcp__notes__*"]
+[mcp.notes]
+command = {json.dumps([sys.executable, "-m", "agent_ls.testing.mcp_server"])}
+"""
 
 
 @dataclass
@@ -75,7 +84,7 @@ class Stage:
 @asynccontextmanager
 async def stage(**settings: Any) -> AsyncIterator[Stage]:
     play = Play()
-    async with serve_model(play) as server, home_of(server.base_url) as home:
+    async with serve_model(play) as server, home_of(server.base_url, config=SERVERS) as home:
         try:
             await to_thread.run_sync(_seed, home)
             async with code_server(home.root / "code", home.env, **settings) as code, async_playwright() as driver:

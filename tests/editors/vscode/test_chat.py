@@ -1,6 +1,7 @@
 """The chat's page in a real VS Code: queue, steer, stop, questions, plans, what goes with a message."""
 
 import getpass
+import re
 
 import pytest
 from playwright.async_api import expect
@@ -146,3 +147,39 @@ async def test_steps_are_shown_while_a_run_goes_on(scenery: Stage, vscode: Windo
     gate.open()
     await expect(vscode.chat().locator(".said")).to_have_text("Writing done.")
     await expect(vscode.chat().locator(".steps")).to_have_count(0)
+
+
+async def test_servers_of_tools_and_subagents_are_shown(scenery: Stage, vscode: Window) -> None:
+    gate = scenery.server.gate("subagent")
+    scenery.answers("Add with notes", use("mcp__notes__add", a=2, b=3), use("task", description="Look it up", prompt="Count the words."), say("Five words."))  # fmt: skip
+    scenery.answers("Count the words.", reply(Wait(gate), Say("There are five.")))
+    chat = vscode.chat()
+    await vscode.ask("Add with notes")
+    child = chat.locator(".call", has_text="subagent Look it up")
+    await expect(child).to_be_visible()
+    await expect(chat.locator("header .server")).to_have_text("notes")
+    await expect(chat.locator("header .server")).to_have_attribute("title", re.compile("^MCP server notes: up, "))
+    await expect(chat.locator(".call", has_text="notes: add")).to_be_visible()
+    gate.open()
+    await expect(chat.locator(".said")).to_have_text("Five words.")
+    await child.locator("summary").click()
+    await expect(child).to_contain_text("There are five.")
+    await child.locator("button.link", has_text="Open").click()
+    await expect(chat.locator(".user").first).to_contain_text("Count the words.")
+
+
+async def test_what_is_no_file_goes_along_as_its_text(scenery: Stage, vscode: Window) -> None:
+    scenery.answers("What stands there", say("A draft."))
+    await vscode.command("File: New Untitled Text File")
+    editor = vscode.page.locator(".editor-instance .monaco-editor[data-uri^='untitled:']")
+    await editor.click()
+    await vscode.page.keyboard.type("only a draft")
+    await vscode.keys("Control+a")
+    await vscode.command("Agent: Ask About Selection")
+    await expect(vscode.input).to_be_focused()
+    await vscode.page.keyboard.type("What stands there?")
+    await vscode.keys("Enter")
+    await expect(vscode.chat().locator(".said")).to_have_text("A draft.")
+    assert "only a draft" in str(scenery.server.requests[-1].body)
+    await editor.click()
+    await vscode.keys("Control+a", "Delete")

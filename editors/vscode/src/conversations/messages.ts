@@ -23,6 +23,7 @@ export interface Entry {
 export interface Tool {
   readonly name: string;
   readonly state: string;
+  readonly tools: number;
 }
 
 export type ToPage =
