@@ -272,7 +272,8 @@
 ---@field mode? agent_ls.wire.Mode
 ---@field allowAuto? boolean
 
---- `drain` is null while the daemon serves; `instances` are the newest daemons that held this ledger.
+--- `drain` is null while the daemon serves; `instances` are the newest daemons that held this ledger; `mcp` the
+--- servers of tools, one a workspace: name, state, how many tools.
 ---@class agent_ls.wire.DaemonStatus
 ---@field pid integer
 ---@field version string
@@ -290,6 +291,7 @@
 ---@field instances table<string, any>[]
 ---@field config table<string, any>
 ---@field janitor table<string, any>
+---@field mcp table<string, any>[]
 
 --- One hunk, or without `hunkId` the whole file. `hash`: of the file that the person looked at, as listed.
 ---@class agent_ls.wire.DecideChange
