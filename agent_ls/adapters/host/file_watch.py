@@ -13,9 +13,11 @@ import anyio
 from anyio import to_thread
 from watchfiles import awatch
 
+from agent_ls.adapters.host.watch_end import STEP_MS, ended_when_cancelled
+
 MOST_FOLDERS: Final = 64
-# How often the watcher's thread looks whether it has to end, and how long it gathers changes.
-STEP_MS: Final = 200
+# How long it gathers changes.
+TOGETHER_MS: Final = 200
 
 log = logging.getLogger(__name__)
 
@@ -46,15 +48,16 @@ class FileWatch:
 
     async def _look(self, folders: Collection[str], news: anyio.Event) -> bool:
         """Until there is news of what to follow. False where nothing can be watched."""
-        try:
-            async for changes in awatch(
-                *folders, watch_filter=None, recursive=False, debounce=STEP_MS, step=STEP_MS, stop_event=news,
-                ignore_permission_denied=True,
-            ):  # fmt: skip
-                self._changed({path for _, path in changes})
-        except (OSError, RuntimeError) as error:
-            log.warning("files that wait for a decision cannot be watched: %s", type(error).__name__)
-            return False
+        async with ended_when_cancelled(news):
+            try:
+                async for changes in awatch(
+                    *folders, watch_filter=None, recursive=False, debounce=TOGETHER_MS, step=STEP_MS, stop_event=news,
+                    ignore_permission_denied=True,
+                ):  # fmt: skip
+                    self._changed({path for _, path in changes})
+            except (OSError, RuntimeError) as error:
+                log.warning("files that wait for a decision cannot be watched: %s", type(error).__name__)
+                return False
         return True
 
 

@@ -8,27 +8,40 @@ import os
 from collections.abc import Callable
 from typing import Final
 
+import anyio
+
+from agent_ls.adapters.host.watch_end import STEP_MS, ended_when_cancelled
+
 log = logging.getLogger(__name__)
 
-STEP_MS: Final = 200
-"""Changes this close to each other are one. A thread looks this often: the daemon ends this much later."""
+TOGETHER_MS: Final = 200
+"""Changes this close to each other are one."""
 
 
 async def watch_file(path: str, changed: Callable[[], None]) -> None:
     """Until it is cancelled. `changed` must not wait. Where it cannot be watched, that is said in the log."""
+    stop = anyio.Event()
+    async with ended_when_cancelled(stop):
+        try:
+            while not stop.is_set():
+                await _until_elsewhere(path, changed, stop)
+        except (OSError, RuntimeError) as error:
+            log.warning("%s is not watched for changes: %s", path, error)
+
+
+async def _until_elsewhere(path: str, changed: Callable[[], None], stop: anyio.Event) -> None:
+    """Until the file is in other folders than it was."""
     from watchfiles import awatch
 
-    try:
-        while True:
-            folders = _folders(path)
-            async for changes in awatch(*folders, watch_filter=None, recursive=False, debounce=STEP_MS, step=STEP_MS):
-                if any(_concerns(each, path) for _, each in changes):
-                    changed()
-                if _folders(path) != folders:
-                    changed()
-                    break
-    except (OSError, RuntimeError) as error:
-        log.warning("%s is not watched for changes: %s", path, error)
+    folders = _folders(path)
+    async for changes in awatch(
+        *folders, watch_filter=None, recursive=False, debounce=TOGETHER_MS, step=STEP_MS, stop_event=stop
+    ):
+        if any(_concerns(each, path) for _, each in changes):
+            changed()
+        if _folders(path) != folders:
+            changed()
+            return
 
 
 def _folders(path: str) -> list[str]:
