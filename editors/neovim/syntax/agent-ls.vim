@@ -16,7 +16,7 @@ syntax match agentLsCardText /^┃.*/ contains=agentLsCardBar,agentLsCardHead,ag
 syntax match agentLsBar /^┆/ contained
 syntax match agentLsCardBar /^┃/ contained
 syntax match agentLsCardHead /\%(^┃ \)\@<=#\d\+  .*/ contained
-syntax match agentLsCardFoot /\%(^┃ \)\@<=\%(:Agent \|in \).*/ contained
+syntax match agentLsCardFoot /\%(^┃ \)\@<=\%(:Agent \|in \|Allow [^:]*: keeps the rule \).*/ contained
 syntax match agentLsCardCommand /\%(^┃ \)\@<=\$ .*/ contained
 syntax match agentLsAdded /\%(^[┆┃] \)\@<=+.*/ contained
 syntax match agentLsRemoved /\%(^[┆┃] \)\@<=-.*/ contained

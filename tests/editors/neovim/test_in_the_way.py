@@ -86,6 +86,14 @@ async def test_the_cursor_follows_from_the_last_line_only() -> None:
         assert await nvim.lua(CURSOR) == [6, 10]
 
 
+async def test_thirty_frames_in_a_row_leave_the_cursor_and_the_view_of_a_reader_where_they_are() -> None:
+    async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
+        before, after, rows, follows = await nvim.lua(FRAMES)
+        assert before == after
+        assert rows > 300
+        assert follows is True
+
+
 async def test_an_update_of_one_call_touches_no_line_of_another() -> None:
     async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
         assert await nvim.lua(UPDATE) == [
@@ -106,6 +114,51 @@ async def test_a_transcript_of_ten_thousand_lines_opens_fast_and_folds() -> None
 CURSOR = """
 local window = require('agent_ls.window').windows()[1]
 return { vim.api.nvim_win_get_cursor(window)[1], vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(window)) }
+"""
+
+# A reader stands in the middle while a second of frames comes; then at the end, and is taken along.
+FRAMES = """
+local conversation = require('agent_ls.conversation')
+local about = { id = 'one', status = 'running', title = 'One' }
+local one = {
+  id = 'one', root = vim.fn.getcwd(), about = about, seq = 0, items = {}, requests = {}, queue = {}, streams = {},
+}
+require('agent_ls.state').conversations.one = one
+local said = { type = 'text', text = ('a line\\n'):rep(200) }
+conversation.taken(one, {
+  conversation = about, requests = {}, queue = {}, streams = {}, seq = 1, snapshot = true,
+  items = {
+    { id = 'i1', ord = 1, kind = 'user_message', status = 'completed', payload = { content = { said } } },
+  },
+})
+require('agent_ls').load()
+require('agent_ls.window').open(one)
+local window = require('agent_ls.window').windows()[1]
+local function stands()
+  return vim.api.nvim_win_call(window, function()
+    local view = vim.fn.winsaveview()
+    return { view.topline, view.lnum, view.col }
+  end)
+end
+local function frames(from)
+  for _ = from, from + 29 do
+    local frame = { conversationId = 'one', itemId = 'i2', phase = 'answering' }
+    frame.delta = 'word\\nand more\\n\\nof it'
+    conversation.on_stream(frame)
+    vim.wait(5, function() return false end)
+    vim.cmd('redraw')
+  end
+end
+vim.api.nvim_win_set_cursor(window, { 100, 3 })
+vim.cmd('redraw')
+local before = stands()
+frames(1)
+local after = stands()
+local buf = vim.api.nvim_win_get_buf(window)
+vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(buf), 0 })
+frames(31)
+local rows = vim.api.nvim_buf_line_count(buf)
+return { before, after, rows, vim.api.nvim_win_get_cursor(window)[1] == rows }
 """
 
 UPDATE = """

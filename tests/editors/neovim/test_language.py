@@ -74,14 +74,15 @@ async def test_only_questions_are_passed_on_to_other_servers() -> None:
             await nvim.until(LINKED)
             _, error = await nvim.lua(
                 "local link = select(2, next(require('agent_ls.state').links)) "
-                "local result, err = require('agent_ls.language').answer(link, { method = 'workspace/executeCommand' }) "
+                "local params = { method = 'workspace/executeCommand' } "
+                "local result, err = require('agent_ls.language').answer(link, params) "
                 "return { result == nil, err.message }"
             )
             assert error == "This window passes on questions only, and `workspace/executeCommand` is none."
 
 
 @pytest.mark.parametrize("written", [True, False])
-async def test_a_file_that_the_agent_wrote_is_not_asked_about_and_unsaved_text_is_kept(written: bool) -> None:
+async def test_a_file_that_the_agent_wrote_is_not_asked_about_and_unsaved_text_is_kept(*, written: bool) -> None:
     async with scene(InOrder([])) as (_, home):
         file = home.workspace / "a.txt"
         file.write_text("one\n")

@@ -8,12 +8,13 @@ import pytest
 
 from agent_ls.testing.home import kill9
 from agent_ls.testing.model_scenario import Gate, InOrder, Say, Wait, reply, say, use
-from tests.editors.neovim.nvim import neovim
+from tests.editors.neovim.nvim import PLUGIN, neovim
 from tests.scene import lines, scene
 
 pytestmark = pytest.mark.anyio
 
 ME = getpass.getuser()
+OWN = PLUGIN.parents[1] / ".venv" / "bin" / "agent-ls"
 
 
 async def test_killed_in_mid_stream_a_new_neovim_shows_the_text_so_far_and_the_rest() -> None:
@@ -119,6 +120,17 @@ async def test_without_the_program_one_sentence_says_how_to_get_it() -> None:
         await nvim.agent("ask Hello")
         (said,) = await nvim.notices()
         assert said.startswith("agent-ls was not found. Run `make install`")
+
+
+@pytest.mark.skipif(not OWN.exists(), reason="this copy was set up elsewhere")
+async def test_the_program_of_the_copy_that_the_plugin_stands_in_is_found_where_the_path_has_none() -> None:
+    async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
+        (home.workspace / ".venv" / "bin").mkdir(parents=True)
+        trap = home.workspace / ".venv" / "bin" / "agent-ls"
+        trap.write_text("#!/bin/sh\n")
+        trap.chmod(0o755)
+        await nvim.lua("vim.env.AGENT_LS_CMD, vim.env.PATH = '', '/usr/bin:/bin'")
+        assert await nvim.lua("return require('agent_ls.config').command()") == [str(OWN.resolve()), "connect"]
 
 
 ATTACHED = "return select(2, next(require('agent_ls.state').conversations)).attached"

@@ -1,7 +1,7 @@
 -- Options and their defaults, and which program is the server.
 --
--- Owns that no program of a workspace is ever started: the command comes from the options, from the environment or
--- from the PATH, nowhere else.
+-- Owns that no program of a workspace is ever started: the command comes from the options, from the environment, from the
+-- PATH or from the copy of agent-ls that this plugin is a part of, nowhere else.
 
 local M = {}
 
@@ -45,6 +45,13 @@ end
 local MISSING = 'agent-ls was not found. Run `make install` in its folder, or name it: '
   .. "require('agent_ls').setup({ cmd = { '/path/to/agent-ls', 'connect' } })."
 
+--- Of the copy of agent-ls that this plugin stands in, where it was set up there.
+local function beside_plugin()
+  local here = debug.getinfo(1, 'S').source:sub(2)
+  local program = vim.fs.joinpath(vim.fs.dirname(here), '../../../../.venv/bin/agent-ls')
+  return vim.fn.executable(program) == 1 and vim.fs.normalize(vim.fn.resolve(program)) or nil
+end
+
 --- The command line of the server, or why there is none.
 ---@return string[]? cmd
 ---@return string? trouble
@@ -52,7 +59,11 @@ function M.command()
   local cmd = M.options.cmd
   if not cmd then
     local named = vim.env.AGENT_LS_CMD
-    cmd = { (named and named ~= '') and named or 'agent-ls', 'connect' }
+    local program = named ~= '' and named or nil
+    if not program and vim.fn.exepath('agent-ls') == '' then
+      program = beside_plugin()
+    end
+    cmd = { program or 'agent-ls', 'connect' }
   end
   local program = vim.fn.exepath(cmd[1] or '')
   if program == '' then

@@ -75,13 +75,14 @@ function M.question(held)
     return line[1]
   end, card.body(request))
   local one = #asked <= 1 and not (asked[1] and asked[1].multi)
-  local help = (one and '1-9 picks · ' or '') .. 'i own words · d refuses · q closes'
+  local offered = asked[1] and #(asked[1].options or {}) > 0 and asked[1].options or request.options or {}
+  local picks = one and math.min(9, #offered) or 0
+  local help = (picks > 0 and ('1-%d picks · '):format(picks) or '') .. 'i own words · d refuses · q closes'
   local buf, window = open(held, lines, '', help)
   local function key(name, desc, work)
     vim.keymap.set('n', name, work, { buffer = buf, desc = desc, nowait = true })
   end
-  local offered = asked[1] and #(asked[1].options or {}) > 0 and asked[1].options or request.options or {}
-  for place = 1, one and math.min(9, #offered) or 0 do
+  for place = 1, picks do
     key(tostring(place), 'Pick this option', function()
       local answers, option = card.answers(request, tostring(place))
       answer(held, digest, window, { decision = 'answer', answers = answers, optionId = option })

@@ -15,7 +15,7 @@ local SIGN = { open = '○', kept = '●', undone = '⊘', stale = '◌' }
 local function first_line(hunk)
   for line in vim.gsplit(hunk.new ~= '' and hunk.new or hunk.old, '\n', { plain = true }) do
     if line:find('%S') then
-      return (hunk.new ~= '' and '+ ' or '- ') .. text.one_line(line, 80)
+      return (hunk.new ~= '' and '+ ' or '- ') .. text.one_line(vim.trim(line), 80)
     end
   end
   return hunk.new ~= '' and '+' or '-'
@@ -134,7 +134,7 @@ function M.open(conversation, which)
       return client.say('There is nothing to review here; `:Agent review all` shows what is decided, too.', INFO)
     end
     vim.fn.setqflist({}, ' ', {
-      title = 'review: a keep · x undo · c comment · d diff · A X the whole file',
+      title = 'review · a keep x undo c comment d diff',
       items = items,
       context = { of = CONTEXT },
     })
