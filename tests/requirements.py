@@ -185,7 +185,7 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
     ),
     "vscode.chat": Requirement(
         "In a real VS Code: queue, steer, stop, questions, plans, steps; files, selections and commands in the input.",
-        ("tests/editors/vscode/test_chat.py",),
+        ("tests/editors/vscode/test_chat.py", "tests/editors/vscode/test_views.py"),
     ),
     "vscode.review": Requirement(
         "In a real VS Code: hunks are kept and undone by lens, key, tree and in the multi-diff editor; a dirty buffer "

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 
 import type { Agent } from './context';
 import { workspaces } from './conversations/summaries';
-import { oneLine } from './core/display';
+import { oneLine, unadorned } from './core/display';
 import type { Rule } from './protocol.gen';
 
 export function registerRules(agent: Agent): vscode.Disposable[] {
@@ -37,7 +37,7 @@ async function revoke(agent: Agent): Promise<void> {
   if (held === undefined) {
     return;
   }
-  const offers = held.map((rule) => ({ label: `${rule.effect} ${oneLine(rule.rule)}`, description: `${rule.scope}, ${oneLine(rule.origin)}`, rule }));
+  const offers = held.map((rule) => ({ label: unadorned(`${rule.effect} ${oneLine(rule.rule)}`), description: unadorned(`${rule.scope}, ${oneLine(rule.origin)}`), rule }));
   const chosen = await vscode.window.showQuickPick(offers, { title: 'Revoke which rule?', placeHolder: offers.length === 0 ? 'No rule here can be revoked' : '' });
   if (chosen?.rule.id !== undefined) {
     const answer = await agent.link.command('agent/permission/remove', { ruleId: chosen.rule.id });

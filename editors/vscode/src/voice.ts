@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 
 import type { Trouble } from './client';
+import { unadorned } from './core/display';
 
 const SAID_MS = 6000;
 
@@ -14,7 +15,7 @@ export class Voice implements vscode.Disposable {
 
   /** A sentence that nobody has to answer: in the status bar, and in the chat. */
   say(sentence: string): void {
-    vscode.window.setStatusBarMessage(sentence, SAID_MS);
+    vscode.window.setStatusBarMessage(unadorned(sentence), SAID_MS);
     this.log.info(sentence);
     this.heard.fire(sentence);
   }
@@ -23,7 +24,7 @@ export class Voice implements vscode.Disposable {
   trouble({ sentence }: Trouble): void {
     this.log.warn(sentence);
     this.heard.fire(sentence);
-    void vscode.window.showWarningMessage(sentence);
+    void vscode.window.showWarningMessage(unadorned(sentence));
   }
 
   dispose(): void {

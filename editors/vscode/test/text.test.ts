@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { count, firstChange, lines, located } from '../src/core/diff';
-import { escaped, hidden, named, oneLine, warning } from '../src/core/display';
+import { escaped, hidden, named, oneLine, unadorned, warning } from '../src/core/display';
 import { linkOf } from '../src/core/links';
 
 const DIFF = '--- a/hello.py\n+++ b/hello.py\n@@ -2,3 +2,4 @@ def f():\n a\n-b\n+B\n+B2\n c\n';
@@ -14,6 +14,10 @@ test('what would not be seen is shown by its name', () => {
   assert.equal(escaped(`rm${' '.repeat(20)}x`), 'rm ⟨20 spaces⟩ x');
   assert.deepEqual(hidden('\u202e\u202e\u200b'), ['⟨U+202E⟩', '⟨U+200B⟩']);
   assert.equal(warning('plain'), undefined);
+});
+
+test('neither icons nor links are made of text of others', () => {
+  assert.equal(unadorned('$(check) [yes](command:x)'), '$ (check) [yes] (command:x)');
 });
 
 test('a long title keeps its end', () => {

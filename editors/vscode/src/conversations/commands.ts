@@ -8,6 +8,7 @@ import type { Speaking } from './speaking';
 import { titleOf } from './tree';
 import type { Answer } from '../client';
 import type { Agent } from '../context';
+import { oneLine, unadorned } from '../core/display';
 import { STATUS_WORDS } from '../core/labels';
 import type { ConversationSummary, Mode } from '../protocol.gen';
 
@@ -156,9 +157,9 @@ export class ConversationCommands {
     const answer = await this.told(this.agent.link.request('agent/model/list', {}));
     const now = this.agent.follow.current?.about;
     const offers = (answer?.models ?? []).map((model) => ({
-      label: `${model.id === now?.model && model.provider === now.provider ? '$(check) ' : ''}${model.id}`,
-      description: model.provider,
-      ...(model.available ? {} : { detail: model.reason ?? 'not available' }),
+      label: `${model.id === now?.model && model.provider === now.provider ? '$(check) ' : ''}${unadorned(oneLine(model.id, 80))}`,
+      description: unadorned(oneLine(model.provider, 40)),
+      ...(model.available ? {} : { detail: unadorned(model.reason ?? 'not available') }),
       model,
     }));
     const chosen = await vscode.window.showQuickPick(offers, { title: 'Model of this conversation', matchOnDescription: true });
@@ -192,7 +193,7 @@ export class ConversationCommands {
   }
 
   private async choose(title: string): Promise<string | undefined> {
-    const offers = this.agent.summaries.all().map((summary) => ({ label: titleOf(summary), description: STATUS_WORDS[summary.status], id: summary.id }));
+    const offers = this.agent.summaries.all().map((summary) => ({ label: unadorned(titleOf(summary)), description: STATUS_WORDS[summary.status], id: summary.id }));
     const chosen = await vscode.window.showQuickPick(offers, { title, placeHolder: offers.length === 0 ? 'There is none in this workspace yet' : '' });
     return chosen?.id;
   }

@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 
 import type { Link } from '../client';
+import { oneLine } from '../core/display';
 import type { ConversationSummary } from '../protocol.gen';
 
 const PAGE = 100;
@@ -44,7 +45,7 @@ export class Summaries implements vscode.Disposable {
   }
 
   titleOf(id: string): string {
-    return this.held.get(id)?.title ?? '';
+    return oneLine(this.held.get(id)?.title ?? '', 80);
   }
 
   dispose(): void {

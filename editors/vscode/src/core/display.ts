@@ -59,6 +59,11 @@ export function prose(text: string): string {
   return named(text.replace(/\r\n?/g, '\n'));
 }
 
+/** For places where VS Code reads `$(icon)` and `[links](command:x)` in a text: there they stay what they are. */
+export function unadorned(text: string): string {
+  return text.replaceAll('$(', '$ (').replaceAll('](', '] (');
+}
+
 /** A text out of an object that anybody may have made. */
 export function word(value: unknown, otherwise = ''): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : otherwise;

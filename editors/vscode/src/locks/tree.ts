@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 
 import type { Agent } from '../context';
+import { unadorned } from '../core/display';
 import { fileName } from '../core/labels';
 import type { Lock } from '../protocol.gen';
 
@@ -63,7 +64,7 @@ export class LocksTree implements vscode.TreeDataProvider<Lock>, vscode.Disposab
   }
 
   private async takeOver(given?: Lock): Promise<void> {
-    const offers = this.locks.map((lock) => ({ label: fileName(lock.key), description: lock.key, lock }));
+    const offers = this.locks.map((lock) => ({ label: unadorned(fileName(lock.key)), description: unadorned(lock.key), lock }));
     const lock = given ?? (await vscode.window.showQuickPick(offers, { title: 'Take over which lock?' }))?.lock;
     const answer = lock && (await this.agent.link.command('agent/lock/release', { key: lock.key }));
     if (answer?.ok === false) {
