@@ -17,9 +17,10 @@ _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
 
 def options(walk: Walk) -> list[str] | None:
     """What ripgrep has to be told about what is passed over; None where it cannot know."""
-    told = ["--no-config", "--no-messages", "--no-follow", "--no-ignore-dot", "--no-ignore-global", "--glob=!.git"]
+    told = ["--no-config", "--no-messages", "--no-follow", "--no-ignore-dot", "--no-ignore-global"]
     if walk.hidden:
-        told.append("--hidden")
+        # git's own are hidden as well; a glob costs a tenth of the time.
+        told += ["--hidden", "--glob=!.git"]
     if not above(walk.root, walk.top):
         return [*told, "--no-ignore-parent", "--no-require-git"]
     return told if repository(walk.root) else None
