@@ -10,6 +10,11 @@ EDITORS: Final[dict[str, Requirement]] = {
         "did not answer is told who did; windows of one conversation know of each other.",
         ("tests/protocol/test_windows.py",),
     ),
+    "editors.emacs": Requirement(
+        "A real Emacs with Eglot and no plugin: the prompt is sent by code action, the answer comes, an edit is "
+        "allowed and made in its buffer; Emacs and Neovim on one conversation each say who answered in the other.",
+        ("tests/editors/emacs/test_stock_keys.py",),
+    ),
     "windows.many": Requirement(
         "Fifty windows, ten conversations streaming at once: one that does not read slows nobody and is resynced.",
         ("tests/protocol/test_many_windows.py",),

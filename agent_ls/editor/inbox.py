@@ -8,7 +8,7 @@ follow its conversation; the others are told how many wait. While no window has 
 What lies in the text of a file (surface.board) stands in every window that has it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
@@ -110,14 +110,13 @@ class Inbox:
             if request.pending:
                 self._pending[request.id] = request
         if asked:
-            answered = [request for request in asked if request.decided_at is not None and not request.pending]
-            for window in tuple(self._windows):
-                if window.sees(state.conversation.workspace):
-                    self._tell_who(window, answered)
-                    self.tell(window)
-            for request in asked:
-                if not request.pending:
-                    self._answering.pop(request.id, None)
+            concerned = [window for window in self._windows if window.sees(state.conversation.workspace)]
+            self._tell_who(concerned, [request for request in asked if request.decided_at is not None])
+            for window in concerned:
+                self.tell(window)
+        for request in asked:
+            if not request.pending:
+                self._answering.pop(request.id, None)
         if fresh:
             self.on_asked(fresh, state.conversation)
         self._changed(state)
@@ -165,15 +164,19 @@ class Inbox:
             if window.sees(workspace):
                 window.notify("agent/conversation/changed", {"conversations": [], "deleted": [conversation_id]})
 
-    def _tell_who(self, window: Told, answered: Sequence[Request]) -> None:
-        """Who was first, to all others; in words only where a card goes away without any."""
-        elsewhere = [request for request in answered if self._answering.get(request.id) is not window]
-        if not elsewhere:
-            return
-        window.notify("agent/request/answered", {"requests": [to_wire(request) for request in elsewhere]})
-        for request in elsewhere:
-            if not window.features and self._board.has(window, request.id):
-                window.notify("window/showMessage", {"type": INFO, "message": verdict(request)})
+    def _tell_who(self, windows: Iterable[Told], answered: Sequence[Request]) -> None:
+        """Who was first, to all others; in words only where a card goes away without any, and once in an editor."""
+        for request in answered:
+            first = self._answering.pop(request.id, None)
+            told = {None if first is None else first.process_id}
+            for window in windows:
+                if window is first:
+                    continue
+                window.notify("agent/request/answered", {"requests": [to_wire(request)]})
+                speaks = window.process_id is None or window.process_id not in told
+                if speaks and not window.features and self._board.has(window, request.id):
+                    told.add(window.process_id)
+                    window.notify("window/showMessage", {"type": INFO, "message": verdict(request)})
 
     def _shows(self, window: Told, request: Request) -> bool:
         if any(window.follows(known) for known in _above(request)):

@@ -11,11 +11,15 @@ from agent_ls.editor.focus import Focus
 
 
 class Present(Protocol):
-    """A window, as far as the others need to know it. `window_id` is its own name of itself, if it has one."""
+    """A window, as far as the others need to know it. `window_id` is its own name of itself, if it has one.
+
+    `process_id` is its editor's: some have a link for each of their projects.
+    """
 
     number: int
     client: str
     window_id: str | None
+    process_id: int | None
 
     def follows(self, conversation_id: str) -> bool: ...
 

@@ -26,6 +26,7 @@ class Window(Connection):
         self._pid = pid
         self.client = "unknown"
         self.window_id: str | None = None
+        self.process_id: int | None = None
         self.folders: tuple[str, ...] = ()
         self.features: frozenset[str] = frozenset()
         self.capabilities: Mapping[str, Any] = {}
@@ -43,6 +44,8 @@ class Window(Connection):
         info = params.get("clientInfo")
         name = ours.get("client") or (info.get("name") if isinstance(info, dict) else None)
         self.client = str(name or "unknown")[:60]
+        process_id = params.get("processId")
+        self.process_id = process_id if isinstance(process_id, int) else None
         window_id = ours.get("windowId")
         self.window_id = window_id[:60] if isinstance(window_id, str) else None
         # One that shows no more than a conversation's own documents has no workspace: it sees all.
