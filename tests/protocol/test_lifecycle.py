@@ -49,7 +49,7 @@ async def hurried(editor: Editor, conversation: Mirror, run_id: str) -> Json:
 @WIRES
 async def test_a_restart_in_mid_answer_and_in_mid_command_goes_on_in_the_same_run(kind: str) -> None:
     gate = Gate()
-    answers = [reply(Say("I thi"), Wait(gate)), use("shell", command="echo begun; sleep 60"), say("As you say.")]
+    answers = [reply(Say("I thi"), Wait(gate)), use("shell", command="/bin/echo begun; sleep 60"), say("As you say.")]
     async with scene(InOrder(answers), kind=kind) as (server, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "Do this.")
@@ -148,7 +148,7 @@ async def test_a_wait_outlives_kill_9_and_a_stop_ends_it() -> None:
 
 
 async def test_one_command_is_stopped_and_the_run_goes_on() -> None:
-    answers = [use("shell", command="echo begun; sleep 60"), say("Stopped, I see.")]
+    answers = [use("shell", command="/bin/echo begun; sleep 60"), say("Stopped, I see.")]
     async with scene(InOrder(answers)) as (server, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "Run it.")
