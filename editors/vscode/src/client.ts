@@ -37,6 +37,8 @@ export class Link implements vscode.Disposable {
   sentence: string | undefined;
   hello: Hello | undefined;
   program: string | undefined;
+  /** By which this window knows itself among those of a conversation. */
+  readonly windowId = randomUUID();
   private client: LanguageClient | undefined;
   private readonly told = new Map<string, ((params: never) => void)[]>();
   private readonly asked = new Map<string, (params: never) => Promise<unknown>>();
@@ -136,6 +138,7 @@ export class Link implements vscode.Disposable {
         agentLs: {
           client: 'vscode',
           version: this.version,
+          windowId: this.windowId,
           protocol: { min: PROTOCOL, max: PROTOCOL },
           features: ['ui.approval', 'ui.question', 'ui.reveal', 'document.save'],
           prompts: 'none',

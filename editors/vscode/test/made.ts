@@ -1,14 +1,15 @@
 // Things of the protocol, made for tests: whole, with what matters given.
 
-import type { Attached, Call, ConversationView, Event, Item, Request, Run } from '../src/protocol.gen';
+import type { Snapshot } from '../src/core/conversation';
+import type { Call, ConversationView, Event, Item, Request, Run } from '../src/protocol.gen';
 
 export const ABOUT: ConversationView = {
   id: 'c1', workspace: 'file:///home/me/project', title: 'Fix it', provider: 'scripted', model: 'scripted-1', mode: 'ask',
   createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', status: 'idle',
 };
 
-export function attached(more: Partial<Attached> = {}): Attached {
-  return { conversation: ABOUT, items: [], requests: [], queue: [], locks: [], shells: [], streams: [], seq: 0, snapshot: true, ...more };
+export function attached(more: Partial<Snapshot> = {}): Snapshot {
+  return { conversation: ABOUT, items: [], requests: [], queue: [], shells: [], streams: [], seq: 0, snapshot: true, ...more };
 }
 
 export function item(ord: number, more: Partial<Item> = {}): Item {

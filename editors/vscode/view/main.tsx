@@ -117,6 +117,11 @@ function Header({ store }: { readonly store: Store }): JSX.Element {
           <span class="codicon codicon-plug" aria-hidden="true" /> {oneLine(name, 30)}
         </span>
       ))}
+      {store.windows.length > 0 && (
+        <span class="server" title={`Also shown in ${store.windows.map(({ client }) => oneLine(client, 40)).join(', ')}`}>
+          <span class="codicon codicon-multiple-windows" aria-hidden="true" /> also in {oneLine([...new Set(store.windows.map(({ client }) => client))].join(', '), 60)}
+        </span>
+      )}
       {!store.link.trusted && <p class="warn">This workspace is not trusted: the agent only reads.</p>}
     </header>
   );

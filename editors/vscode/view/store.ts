@@ -4,7 +4,7 @@
 
 import { Conversation } from '../src/core/conversation';
 import type { Chip, Entry, LinkState, Tool, ToPage } from '../src/conversations/messages';
-import type { ContextUse, ConversationSummary } from '../src/protocol.gen';
+import type { ContextUse, ConversationSummary, Presence } from '../src/protocol.gen';
 
 const SAID_MS = 8000;
 
@@ -14,6 +14,8 @@ export class Store {
   summaries: readonly ConversationSummary[] = [];
   usage: ContextUse | undefined;
   servers: readonly Tool[] = [];
+  /** Other windows on this conversation. */
+  windows: readonly Presence[] = [];
   chips: readonly Chip[] = [];
   completions: { token: number; entries: readonly Entry[] } = { token: 0, entries: [] };
   said = '';
@@ -69,6 +71,9 @@ export class Store {
     switch (message.type) {
       case 'usage':
         this.usage = message.use;
+        return;
+      case 'windows':
+        this.windows = message.windows;
         return;
       case 'servers':
         this.servers = message.servers;

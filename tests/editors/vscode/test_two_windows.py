@@ -56,6 +56,7 @@ async def test_what_neovim_allows_is_retracted_in_vs_code_and_the_other_way_roun
     async with neovim(scenery.home) as nvim:
         await nvim.agent("attach")
         (edit,) = await nvim.until_asked()
+        await expect(vscode.chat().locator("header")).to_contain_text("also in neovim")
         await nvim.answer(f"approve {edit}")
         await expect(editor.locator(".review-widget")).to_have_count(0)
         await expect(vscode.said).to_contain_text(f"#{edit} allowed by {ME} in neovim")
@@ -67,4 +68,5 @@ async def test_what_neovim_allows_is_retracted_in_vs_code_and_the_other_way_roun
         await nvim.until_nothing_waits()
         await nvim.until_shows("Both have answered.", f"allowed by {ME} in vscode")
         assert command > edit
+    await expect(vscode.chat().locator("header")).not_to_contain_text("also in")
     assert file.read_text() == "x = 2\n"

@@ -122,6 +122,8 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
         return this.attached(news);
       case 'older':
         return this.post({ type: 'older', page: news.page });
+      case 'windows':
+        return this.post({ type: 'windows', windows: news.windows });
       case 'events':
         return this.post({ type: 'events', conversationId: id, events: news.events });
       case 'streams':

@@ -9,7 +9,7 @@ import type { Answer, Link } from '../client';
 import { merged } from './merge';
 import { Conversation } from '../core/conversation';
 import type { Memory } from '../memory';
-import type { Attached, Event, ItemPage, StreamPart } from '../protocol.gen';
+import type { Attached, Event, ItemPage, Presence, StreamPart } from '../protocol.gen';
 
 const FIRST_PAGE = 200;
 const PAGE = 400;
@@ -18,6 +18,7 @@ const FLUSH_MS = 50;
 export type News =
   | { readonly kind: 'attached'; readonly conversation: Conversation | undefined }
   | { readonly kind: 'older'; readonly page: ItemPage }
+  | { readonly kind: 'windows'; readonly windows: readonly Presence[] }
   | { readonly kind: 'events'; readonly events: readonly Event[] }
   | { readonly kind: 'streams'; readonly parts: readonly StreamPart[] };
 
@@ -37,6 +38,7 @@ export class Follow implements vscode.Disposable {
     this.wanted = memory.conversation;
     link.on('agent/event', ({ conversationId, events }) => this.happened(conversationId, events));
     link.on('agent/stream', (part) => this.streamed(part));
+    link.on('agent/conversation/windows', ({ conversationId, windows }) => conversationId === this.current?.id && this.seen(windows));
     link.on('agent/resync', ({ conversationId }) => this.again(conversationId));
     link.onState((state) => {
       this.attached &&= state === 'ready';
@@ -102,9 +104,15 @@ export class Follow implements vscode.Disposable {
     this.parts = [];
     this.memory.conversation = answer.conversation.id;
     this.news.fire({ kind: 'attached', conversation: this.current });
+    this.seen(answer.windows);
     if (answer.snapshot) {
       void this.page();
     }
+  }
+
+  /** The other windows that show it; a daemon that is older tells of none. */
+  private seen(windows: readonly Presence[] | undefined): void {
+    this.news.fire({ kind: 'windows', windows: (windows ?? []).filter(({ windowId }) => windowId !== this.link.windowId) });
   }
 
   /** What came before the first page, page by page behind the person's back. */

@@ -3,8 +3,9 @@
 // Owns these shapes. Everything that comes from the page is checked where it is used: the page shows text of others.
 
 import type {
-  Attached, Block, ContextUse, ConversationSummary, Decision, Event, ItemPage, StreamPart,
+  Block, ContextUse, ConversationSummary, Decision, Event, ItemPage, Presence, StreamPart,
 } from '../protocol.gen';
+import type { Snapshot } from '../core/conversation';
 
 export type LinkState = 'starting' | 'ready' | 'missing' | 'down';
 export type Dispatch = 'auto' | 'queue' | 'steer';
@@ -28,12 +29,13 @@ export interface Tool {
 
 export type ToPage =
   | { readonly type: 'link'; readonly state: LinkState; readonly trusted: boolean; readonly whileRunning: 'queue' | 'steer'; readonly sentence?: string }
-  | { readonly type: 'attached'; readonly answer: Attached }
+  | { readonly type: 'attached'; readonly answer: Snapshot }
   | { readonly type: 'none' }
   | { readonly type: 'older'; readonly page: ItemPage }
   | { readonly type: 'events'; readonly conversationId: string; readonly events: readonly Event[] }
   | { readonly type: 'streams'; readonly conversationId: string; readonly parts: readonly StreamPart[] }
   | { readonly type: 'usage'; readonly use: ContextUse | undefined }
+  | { readonly type: 'windows'; readonly windows: readonly Presence[] }
   | { readonly type: 'servers'; readonly servers: readonly Tool[] }
   | { readonly type: 'summaries'; readonly summaries: readonly ConversationSummary[] }
   | { readonly type: 'chips'; readonly chips: readonly Chip[] }

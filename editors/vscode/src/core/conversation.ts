@@ -15,6 +15,9 @@ export interface Flight {
   phase: Phase;
 }
 
+/** What of an attach's answer is kept; the page is told the same. */
+export type Snapshot = Pick<Attached, 'conversation' | 'items' | 'requests' | 'run' | 'queue' | 'shells' | 'streams' | 'seq' | 'snapshot' | 'olderCursor'>;
+
 const OPEN = new Set(['starting', 'running', 'finalizing']);
 const LONGEST_OUTPUT = 64 * 1024;
 
@@ -31,7 +34,7 @@ export class Conversation {
   readonly flights = new Map<string, Flight>();
   private readonly known = new Map<string, Item>();
 
-  constructor(answer: Attached) {
+  constructor(answer: Snapshot) {
     this.about = answer.conversation;
     this.attached(answer);
   }
@@ -41,7 +44,7 @@ export class Conversation {
   }
 
   /** The answer of an attach, the first one or a later one. */
-  attached(answer: Attached): void {
+  attached(answer: Snapshot): void {
     this.about = answer.conversation;
     this.seq = answer.seq;
     this.queue = [...answer.queue];
@@ -60,7 +63,7 @@ export class Conversation {
   }
 
   /** All that is known of it, as an attach would answer; with the newest items only where `items` says how many. */
-  snapshot(items = Infinity): Attached {
+  snapshot(items = Infinity): Snapshot {
     const streams = [...this.flights.values()].map(({ itemId, text, output, phase }) => ({
       itemId, cursor: 0, text, phase, ...(output === '' ? {} : { output }),
     }));
@@ -70,7 +73,6 @@ export class Conversation {
       requests: [...this.requests.values()],
       ...(this.run === undefined ? {} : { run: this.run }),
       queue: this.queue,
-      locks: [],
       shells: this.shells,
       streams,
       seq: this.seq,
