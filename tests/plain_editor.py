@@ -4,7 +4,7 @@ Owns what a person sees and does there: diagnostics, code actions, hover. Everyt
 with the types of lsprotocol, which are made from the specification.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from subprocess import PIPE
@@ -37,12 +37,16 @@ _READ = converters.get_converter()
 
 
 class PlainEditor:
-    """`said` is every notice and request that is not of `agent/*`, by method."""
+    """`shown` are the documents that it was told to show, `prompted` the questions that it was asked, `refreshed` what
+    it was told to ask for anew. `prompt` answers questions; without it one fails the test."""
 
     def __init__(self, link: Editor) -> None:
         self.link = link
         self.buffers = Buffers()
         self.shown: list[types.ShowDocumentParams] = []
+        self.prompted: list[types.ShowMessageRequestParams] = []
+        self.refreshed: list[str] = []
+        self.prompt: Callable[[types.ShowMessageRequestParams], Answer] | None = None
         link.answer = self._answer
 
     async def initialize(self, *folders: Path, capabilities: Json | None = None, **options: Any) -> Json:
@@ -84,12 +88,17 @@ class PlainEditor:
         await self.link.wait_for(lambda: {u for u, here in self.diagnostics.items() if len(here) == count} == uris)
         return self.diagnostics[paths[0].as_uri()] if paths else []
 
-    async def actions(self, path: Path, line: int, **context: Any) -> list[types.CodeAction | types.Command]:
-        """On the line, as an editor asks: with its diagnostics that stand there."""
+    async def actions(
+        self, path: Path, line: int, *, span: Json | None = None, uri: str | None = None, **context: Any
+    ) -> list[types.CodeAction | types.Command]:
+        """On the line, as an editor asks: with its diagnostics that stand there. Of a conversation's documents all, of
+        other files only fixes, unless others are asked for."""
+        if path.parent.name != "conversations":
+            context = {"only": ["quickfix"], **context}
         here = [d for d in self.diagnostics.get(path.as_uri(), []) if d.range.start.line == line]
         params = {
-            "textDocument": {"uri": path.as_uri()},
-            "range": {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}},
+            "textDocument": {"uri": uri or path.as_uri()},
+            "range": span or {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}},
             "context": {"diagnostics": _READ.unstructure(here), **context},
         }
         answer = await self.link.request("textDocument/codeAction", params)
@@ -141,7 +150,13 @@ class PlainEditor:
         return [params for name, params in self.link.notices if name == method]
 
     def _answer(self, method: str, params: Json) -> Answer:
-        assert method != "window/showMessageRequest", "a prompt that takes the keyboard"
+        if method == "window/showMessageRequest":
+            assert self.prompt is not None, "a prompt that takes the keyboard"
+            self.prompted.append(_READ.structure(params, types.ShowMessageRequestParams))
+            return self.prompt(self.prompted[-1])
+        if method == "window/workDoneProgress/create" or method.endswith("/refresh"):
+            self.refreshed += [method] if method.endswith("/refresh") else []
+            return Answer({"result": None})
         if method == "window/showDocument":
             self.shown.append(_READ.structure(params, types.ShowDocumentParams))
             return Answer({"result": {"success": True}})

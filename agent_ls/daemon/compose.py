@@ -21,7 +21,6 @@ from agent_ls.adapters.host.agent_files import AgentFiles
 from agent_ls.adapters.host.cards import CardFiles
 from agent_ls.adapters.host.exports import ExportFiles
 from agent_ls.adapters.host.notices import DesktopNotices
-from agent_ls.adapters.host.papers import PaperFiles
 from agent_ls.adapters.host.rule_files import RuleFiles
 from agent_ls.adapters.host.system import RandomIds, SystemClock
 from agent_ls.adapters.host.watcher import watch_file
@@ -40,6 +39,7 @@ from agent_ls.daemon.reload import Reloader
 from agent_ls.daemon.report import Reporter
 from agent_ls.daemon.revising import revising
 from agent_ls.daemon.sharing import sharing
+from agent_ls.daemon.surface import surface
 from agent_ls.daemon.toolbox import Workshop
 from agent_ls.daemon.workspaces import Workspaces
 from agent_ls.editor.connection import Handler
@@ -47,12 +47,10 @@ from agent_ls.editor.desk import Desk, Exchange
 from agent_ls.editor.focus import Focus
 from agent_ls.editor.handlers.table import handlers
 from agent_ls.editor.inbox import Inbox
-from agent_ls.editor.lock_news import LockNews
 from agent_ls.editor.notices import Notices
 from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface import diagnostics
 from agent_ls.editor.surface.board import Board
-from agent_ls.editor.surface.transcripts import Transcripts
 from agent_ls.editor.window import Window
 from agent_ls.ports.instances import Instances
 from agent_ls.ports.ledger import Ledger
@@ -154,7 +152,6 @@ async def composed(
             )  # fmt: skip
             registry, board = _registry(services), Board(opened.documents, clock.monotonic, diagnostics.draw)
             inbox = await _inbox(registry, board, environ, reviser=revising(registry, opened.documents))
-            transcripts = _transcripts(registry, inbox, opened, folder=str(state_dir / "conversations"))
             reloader, janitor = Reloader(settings, read, clock), Janitor(registry)
             reloader.users = [providers.use, workspaces.use, workshop.use, partial(_limit, services)]
             cards = CardFiles(str(state_dir / "cards"))
@@ -169,7 +166,7 @@ async def composed(
                 inbox=inbox,
                 **vars(opened),
                 board=board,
-                transcripts=transcripts,
+                **vars(surface(registry, inbox, opened.documents, folder=str(state_dir / "conversations"))),
                 person=_person(),
                 version=__version__,
                 workspace_rules=workspaces.workspace_rules,
@@ -304,8 +301,6 @@ async def _inbox(registry: Registry, board: Board, environ: Mapping[str, str], *
     show = DesktopNotices(environ).show
     inbox.on_asked = Notices(registry.services, show, watched=inbox.watched, waits=inbox.waits).asked
     registry.services.feed.listeners.append(inbox.on_events)
-    news = LockNews(registry.services.locks, inbox, registry.services.clock)
-    registry.services.supervisor.start("locks", news.tell)
     found = []
     for request in await ledger.requests(None, None):
         conversation = await ledger.find(request.conversation_id)
@@ -314,22 +309,6 @@ async def _inbox(registry: Registry, board: Board, environ: Mapping[str, str], *
     inbox.load(found)
     reviser.load(request for request, _ in found)
     return inbox
-
-
-def _transcripts(registry: Registry, inbox: Inbox, opened: OpenFiles, *, folder: str) -> Transcripts:
-    """They hear of every commit, of copies that windows open and close, and of what is deleted."""
-    transcripts = Transcripts(
-        PaperFiles(folder),
-        opened.documents,
-        state_of=lambda known: _state_of(registry, known),
-        load=registry.state,
-        supervisor=registry.services.supervisor,
-        clock=registry.services.clock,
-    )
-    registry.services.feed.listeners.append(transcripts.on_events)
-    opened.documents.dropped = transcripts.moved
-    inbox.on_deleted = transcripts.deleted
-    return transcripts
 
 
 def _person() -> str:

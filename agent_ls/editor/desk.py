@@ -17,6 +17,7 @@ from agent_ls.editor.inbox import Inbox
 from agent_ls.editor.language import WindowLanguage
 from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface.board import Board
+from agent_ls.editor.surface.progress import Progress
 from agent_ls.editor.surface.transcripts import Transcripts
 from agent_ls.ports.exports import ExportFile, Spill
 from agent_ls.ports.files import Files
@@ -87,6 +88,7 @@ class Desk:
     language: WindowLanguage
     board: Board
     transcripts: Transcripts
+    progress: Progress
     settle: Callable[[Overlay], Awaitable[None]]
     person: str
     version: str

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from agent_ls.core.conversation import SUBAGENT, Conversation, ConversationStatus
 from agent_ls.core.display import one_line
 from agent_ls.core.events import Event
+from agent_ls.core.locks import Lock
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Decision, Request
 from agent_ls.editor.focus import Focus
@@ -25,6 +26,7 @@ from agent_ls.wire import views
 from agent_ls.wire.encode import to_wire
 
 INFO: Final = 3
+TITLE: Final = 60
 
 StateOf = Callable[[str], ConversationState | None]
 
@@ -37,11 +39,13 @@ class Told(Viewer, Present, Protocol):
 
 class Inbox:
     """`state_of` gives a conversation that is in memory, as every one that changes is; `on_asked` hears what is new,
-    `on_deleted` which conversation is gone."""
+    `on_deleted` which conversation is gone, `on_told` what each window is told, `on_left` which one is gone."""
 
     def __init__(self, state_of: StateOf, board: Board, focus: Focus) -> None:
         self.focus = focus
         self.on_asked: Callable[[Sequence[Request], Conversation], None] = lambda requests, conversation: None
+        self.on_told: Callable[[Told, Sequence[Request]], None] = lambda window, requests: None
+        self.on_left: Callable[[Told], None] = lambda window: None
         self.on_deleted: Callable[[str], None] = lambda conversation_id: None
         self._state_of = state_of
         self._board = board
@@ -76,6 +80,7 @@ class Inbox:
             self._windows.remove(window)
             self._board.leave(window)
             self._route()
+            self.on_left(window)
 
     def tell(self, window: Told) -> None:
         """The count of the whole daemon, and the requests that this window should show."""
@@ -85,6 +90,7 @@ class Inbox:
         self._routed[window] = {request.id for request in shown}
         window.notify("agent/request/changed", {"pending": len(self._pending), "requests": [to_wire(r) for r in shown]})
         self._board.show(window, [(request, self.workspace_of(request.conversation_id)) for request in seen])
+        self.on_told(window, shown)
 
     def follow(self, window: Told, conversation_id: str) -> None:
         """The window follows this conversation from now on, or does no more."""
@@ -120,6 +126,15 @@ class Inbox:
         if fresh:
             self.on_asked(fresh, state.conversation)
         self._changed(state)
+
+    def hold(self, window: Told, locks: Sequence[Lock]) -> None:
+        """What calls hold just now of what the window sees."""
+        held = {}
+        for lock in locks:
+            state = self._state_of(lock.conversation_id)
+            title = "" if state is None else one_line(state.conversation.title, TITLE)
+            held[lock.key] = "The agent is changing this just now" + (f": {title}" if title else "")
+        self._board.hold(window, held)
 
     def watched(self) -> bool:
         """Whether the person looks at any window."""

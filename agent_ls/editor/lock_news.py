@@ -3,6 +3,7 @@
 Owns how often: what is taken and given back within a moment is not worth a word. Does not own the locks.
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -17,10 +18,15 @@ MOMENT_S: Final = 0.2
 
 
 class LockNews:
-    def __init__(self, table: LockTable, inbox: Inbox, clock: Clock) -> None:
+    """`refresh` has a window ask again for what it draws of them by itself."""
+
+    def __init__(
+        self, table: LockTable, inbox: Inbox, clock: Clock, *, refresh: Callable[[Told], None] = lambda window: None
+    ) -> None:
         self._table = table
         self._inbox = inbox
         self._clock = clock
+        self._refresh = refresh
         self._news = anyio.Event()
         self._told: WeakKeyDictionary[Told, list[dict[str, Any]]] = WeakKeyDictionary()
         table.changed = self._news_came
@@ -38,6 +44,8 @@ class LockNews:
                 if shown != self._told.get(window, []):
                     self._told[window] = shown
                     window.notify("agent/lock/changed", {"locks": shown})
+                    self._inbox.hold(window, seen)
+                    self._refresh(window)
 
     def _news_came(self) -> None:
         self._news.set()

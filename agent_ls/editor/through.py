@@ -84,6 +84,18 @@ async def append(overlay: Overlay, more: str, patience: Patience) -> Put:
     return _missed(overlay, outcome, "nothing")
 
 
+async def cut(overlay: Overlay, said: str, rest: str, *, patience: Patience) -> bool:
+    """The window's copy becomes `rest`, and `said` is nowhere in it any more. An editor may keep an empty line."""
+    change = {"textDocument": {"uri": overlay.uri, "version": overlay.version}, "edits": edits(overlay.text, rest)}
+
+    def shown() -> Shown:
+        return "other" if said in str(overlay.text) else "exact"
+
+    params = {"label": "The prompt is sent", "edit": {"documentChanges": [change]}}
+    outcome = await overlay.window.request("workspace/applyEdit", params, patience.edit_s)
+    return await _until(overlay, shown, _worth(outcome, patience)) == "exact" and not overlay.lost
+
+
 async def save(overlay: Overlay, patience: Patience) -> str | None:
     """Why it was not saved, as far as the window says; None when it says that it was. The disk proves it."""
     outcome = await overlay.window.request("agent/document/save", {"uri": overlay.uri}, patience.save_s)

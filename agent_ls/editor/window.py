@@ -30,6 +30,7 @@ class Window(Connection):
         self.folders: tuple[str, ...] = ()
         self.features: frozenset[str] = frozenset()
         self.capabilities: Mapping[str, Any] = {}
+        self.prompts = "none"
         self.trusted = True
         self.encoding = UTF_16
         self._held: dict[str, list[Event]] = {}
@@ -55,6 +56,7 @@ class Window(Connection):
         self.features = frozenset(map(str, features)) if isinstance(features, list) else frozenset()
         capabilities = params.get("capabilities")
         self.capabilities = capabilities if isinstance(capabilities, dict) else {}
+        self.prompts = "message" if ours.get("prompts") == "message" else "none"
         self.trusted = ours.get("trusted") is not False
         self.encoding = agreed_encoding(params)
         environment = ours.get("environment")
@@ -77,9 +79,11 @@ class Window(Connection):
         }
         self.notify("agent/hello", hello)
         self._desk.inbox.tell(self)
+        self._desk.progress.join(self)
 
     async def on_close(self) -> None:
         self._desk.inbox.leave(self)
+        self._desk.progress.leave(self)
         self._desk.documents.leave(self)
         self._desk.language.leave(self)
         for conversation_id in tuple(self._attached):

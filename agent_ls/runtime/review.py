@@ -96,9 +96,14 @@ class Reviewer:
         parts = await self._parts(state, run_id)
         return [await self._file(uri, found) for uri, found in parts.items()]
 
+    async def of(self, state: ConversationState, uri: str) -> FileReview | Refusal:
+        """One file that the agent has changed."""
+        parts = (await self._parts(state, None)).get(uri)
+        return _no_change(uri) if parts is None else await self._file(uri, parts)
+
     async def keep(self, state: ConversationState, uri: str, hunk_id: str | None) -> Review | Refusal:
         """The marks that say so. A file that is kept is kept as it is, whatever became of single hunks."""
-        review = await self._of(state, uri)
+        review = await self.of(state, uri)
         if isinstance(review, Refusal):
             return review
         chosen = _chosen(review, hunk_id)
@@ -133,10 +138,6 @@ class Reviewer:
             return _refusal(done)
         note = {} if done is None or done.note is None else {"note": done.note}
         return _review(Mark.UNDONE, undoing.undone, left=[one.id for one in undoing.left], **note)
-
-    async def _of(self, state: ConversationState, uri: str) -> FileReview | Refusal:
-        parts = (await self._parts(state, None)).get(uri)
-        return _no_change(uri) if parts is None else await self._file(uri, parts)
 
     async def _file(self, uri: str, parts: Sequence[_Part]) -> FileReview:
         if all(part.mark(number) for part in parts for number in part.numbers()):

@@ -21,7 +21,9 @@ SHOW: Final = "agent-ls.request.show"
 """A command only: it shows something in the window, and is of no use to a client that draws its own cards."""
 SEND_PROMPT: Final = "agent-ls.prompt.send"
 """What stands in the prompt document of `{conversationId}` is sent."""
-COMMANDS: Final = (SHOW, SEND_PROMPT)
+ASK: Final = "agent-ls.prompt.ask"
+"""A place (`{uri, range?, problem?}`) goes into the prompt document of its workspace, which is then shown."""
+COMMANDS: Final = (SHOW, SEND_PROMPT, ASK)
 AGENT_KIND: Final = "agent"
 """The kind of code actions that are no fixes."""
 
@@ -47,6 +49,7 @@ CAPABILITIES: Final[dict[str, Any]] = {
     "documentLinkProvider": {"resolveProvider": False},
     "codeLensProvider": {"resolveProvider": False},
     "completionProvider": {"triggerCharacters": ["@", "/", "#"], "resolveProvider": False},
+    "inlayHintProvider": {"resolveProvider": False},
     "workspace": {"workspaceFolders": {"supported": True}},
     "experimental": {"agentLs": {"protocol": {"min": 1, "max": 1}}},
 }

@@ -331,7 +331,7 @@ async def test_what_clients_ask_beside_the_point_is_answered_as_the_protocol_say
 async def test_what_can_be_asked_for_is_announced() -> None:
     async with scene(InOrder([])) as (_, home), home.bridged() as editor:
         announced = editor.initialized["capabilities"]
-    assert announced["codeActionProvider"] == {"codeActionKinds": ["quickfix"]}
+    assert announced["codeActionProvider"] == {"codeActionKinds": ["quickfix", "agent"]}
     assert announced["hoverProvider"] is True
     assert {"agent-ls.request.respond", "agent-ls.request.show"} <= set(announced["executeCommandProvider"]["commands"])
 

@@ -18,7 +18,7 @@ from agent_ls.editor.connection import Handler
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.documents import Overlay
 from agent_ls.editor.features.params import Json
-from agent_ls.editor.through import Made, Patience
+from agent_ls.editor.through import Patience
 from agent_ls.editor.window import Window
 from agent_ls.ports.files import Place
 from agent_ls.ports.papers import PROMPT
@@ -90,12 +90,10 @@ class Prompts:
         if held.copy.closed or not now.startswith(held.text.rstrip("\r\n")):
             return False
         rest = now[len(held.text.rstrip("\r\n")) :].lstrip("\r\n")
-        done = await through.put(held.copy, rest, Patience())
-        if held.copy.saves and isinstance(done, Made) and not rest:
+        cleared = await through.cut(held.copy, held.text.strip(), rest, patience=Patience())
+        if held.copy.saves and cleared and not rest:
             await through.save(held.copy, Patience())
-        # Somebody who goes on typing in the emptied document leaves nothing else to compare.
-        gone = not held.copy.lost and held.text.strip() not in str(held.copy.text)
-        return isinstance(done, Made) or gone
+        return cleared
 
     async def _sent(self, window: Window, state: ConversationState, text: str, *, params: Json) -> Json:
         known, command = state.conversation.id, {"commandId": params.get("commandId")}

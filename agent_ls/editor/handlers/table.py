@@ -52,7 +52,7 @@ def handlers(desk: Desk) -> dict[str, Handler]:
     }
     found["workspace/executeCommand"] = answers.guarded(desk, _commands({**found, **table.commands(desk, found)}))
     found |= sync.watched(desk, document.handlers(desk))
-    return found | table.handlers(desk)
+    return found | table.handlers(desk, found)
 
 
 def _handler(desk: Desk, method: Method) -> Handler:

@@ -1,7 +1,8 @@
 """Where each pending request stands, window by window.
 
 Owns the places of a card (file and line), since when it is there, and that it stays where it is while a person looks
-at it. Does not own how it is drawn (diagnostics, hover) nor how it is answered (code_actions, features).
+at it; and which files of a window are held by a call just now. Does not own how it is drawn (diagnostics, hover) nor
+how it is answered (code_actions, features).
 
 A change of a file stands at its first changed line, in every window that sees its workspace. A command has no line of
 its own: it stands in one window, the one that its message came from, else the one that was used last; there where the
@@ -15,6 +16,7 @@ from itertools import count
 from typing import Any, Final, Protocol
 
 from agent_ls.core.request import Request
+from agent_ls.core.uris import is_within
 from agent_ls.editor.documents import Documents, EditingWindow
 from agent_ls.editor.surface.places import first_changed_line, moved
 
@@ -23,9 +25,11 @@ UNREAD_S: Final = 0.4
 
 
 class Viewer(EditingWindow, Protocol):
-    """A window, as far as what is drawn in it needs to know it. `capabilities` are the client's."""
+    """A window, as far as what is drawn in it needs to know it. `capabilities` are the client's; `prompts` is how it
+    wants to be asked beside what is drawn."""
 
     capabilities: Mapping[str, Any]
+    prompts: str
 
     def sees(self, workspace: str) -> bool: ...
 
@@ -64,7 +68,8 @@ class Standing:
 class Seat:
     """A window. `focus` is a document and a line of it; `told`: the window says itself where its focus is.
 
-    `drawn` is for whoever draws: what stands where in the client, by URI.
+    `drawn` is for whoever draws: what stands where in the client, by URI. `held` are the files and folders that calls
+    hold just now, by key, with a sentence on each.
     """
 
     window: Viewer
@@ -73,6 +78,7 @@ class Seat:
     told: bool = False
     used: int = 0
     drawn: dict[str, Any] = field(default_factory=dict)
+    held: Mapping[str, str] = field(default_factory=dict)
 
     def standing(self) -> list[Standing]:
         """Everything, by number."""
@@ -103,6 +109,17 @@ class Board:
         for request_id in before:
             self._holders.pop(request_id, None)
         self._settle(seat)
+
+    def hold(self, window: Viewer, held: Mapping[str, str]) -> None:
+        """What calls hold just now of what the window sees; all of it."""
+        seat = self._seats.setdefault(window, Seat(window))
+        seat.held = held
+        self._redraw(seat, self._documents)
+
+    def held(self, window: Viewer, key: str) -> list[str]:
+        """What is to be said of a file that is held, itself or with its folder."""
+        seat = self._seats.get(window)
+        return [] if seat is None else [said for held, said in seat.held.items() if is_within(key, held)]
 
     def leave(self, window: Viewer) -> None:
         seat = self._seats.pop(window, None)

@@ -1,4 +1,4 @@
-"""Pending requests as diagnostics: what an editor without a plugin shows of them by itself.
+"""Pending requests and held files as diagnostics: what an editor without a plugin shows of them by itself.
 
 Owns how a request looks as a diagnostic and what a client has been sent. Only windows that say that they show
 diagnostics and do not draw cards of their own (`ui.approval`) are sent any: two signs for one question would be two
@@ -15,6 +15,7 @@ from agent_ls.editor.surface.board import Seat, Standing, Viewer
 
 SOURCE: Final = "agent-ls"
 WARNING: Final = 2
+INFORMATION: Final = 3
 
 Json = dict[str, Any]
 
@@ -26,12 +27,14 @@ def draw(seat: Seat, documents: Documents) -> None:
     found: dict[str, list[Standing]] = {}
     for one in seat.standing():
         found.setdefault(one.place.uri, []).append(one)
-    for uri in [*found, *(uri for uri in seat.drawn if uri not in found)]:
+    held = _held(seat, documents)
+    for uri in dict.fromkeys([*found, *held, *seat.drawn]):
         here = found.get(uri, [])
-        now = [(one.request.id, one.request.digest) for one in here]
+        now = [(one.request.id, one.request.digest) for one in here] + [("held", said) for said in held.get(uri, ())]
         if uri in seat.drawn and seat.drawn[uri] == now:
             continue
         shown = [diagnostic(one, seat.window, documents) for one in here]
+        shown += [_holding(said) for said in held.get(uri, ())]
         seat.window.notify("textDocument/publishDiagnostics", {"uri": uri, "diagnostics": shown})
         if now:
             seat.drawn[uri] = now
@@ -64,6 +67,27 @@ def message(request: Request) -> str:
     if request.kind is RequestKind.QUESTION:
         return f"#{request.number} asks: {title} (code action, or `agent-ls answer {request.number}`)"
     return f"#{request.number} waits for your answer: {title}"
+
+
+def _held(seat: Seat, documents: Documents) -> dict[str, list[str]]:
+    """The open files that are held themselves: with a folder, all of it would be marked. By the client's own names."""
+    found: dict[str, list[str]] = {}
+    for key, said in seat.held.items():
+        for copy in documents.at(key):
+            if copy.window is seat.window:
+                found.setdefault(copy.uri, []).append(said)
+    return found
+
+
+def _holding(said: str) -> Json:
+    start = {"line": 0, "character": 0}
+    return {
+        "range": {"start": start, "end": start},
+        "severity": INFORMATION,
+        "source": SOURCE,
+        "code": "lock",
+        "message": said,
+    }
 
 
 def _range(one: Standing, window: Viewer, documents: Documents) -> Json:

@@ -51,6 +51,23 @@ class BareNvim(Nvim):
             "return vim.wait(200, function() return #vim.diagnostic.get() == 0 end, 10)"
         )
 
+    async def act(self, title: str) -> None:
+        """The stock code action of that title, once."""
+        await self.lua(
+            f"vim.lsp.buf.code_action({{ apply = true, filter = function(action) return action.title == '{title}' end }})"
+        )
+
+    async def attached(self) -> None:
+        """Until the buffer in front is known to a server."""
+        await self.until("local link = vim.lsp.get_clients({ bufnr = 0 })[1] return link and link.initialized")
+
+    async def shows(self, name: str, text: str) -> None:
+        """Until the buffer of that file holds a line with the text."""
+        await self.until(
+            f"return string.find(table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr([[{name}]]), 0, -1, false), "
+            f"'\\n'), [[{text}]], 1, true) ~= nil"
+        )
+
     async def hovered(self) -> str:
         """The stock hover (K) on the line of the cursor."""
         await self.lua("vim.lsp.buf.hover()")
@@ -82,7 +99,7 @@ async def bare_neovim(home: Home, *files: str) -> AsyncIterator[BareNvim]:
             await nvim.lua(_SETUP, os.fspath(BIN / "agent-ls"))
             for file in files:
                 await nvim.command(f"edit {file}")
-            await nvim.until("local link = vim.lsp.get_clients({ bufnr = 0 })[1] return link and link.initialized")
+            await nvim.attached()
             yield nvim
         finally:
             with anyio.CancelScope(shield=True):

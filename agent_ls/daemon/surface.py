@@ -1,0 +1,48 @@
+"""What windows are shown by standard means, put together: transcripts, progress, held files.
+
+Owns what is wired to what here; compose passes it on.
+"""
+
+from dataclasses import dataclass
+
+from agent_ls.adapters.host.papers import PaperFiles
+from agent_ls.core.projection import ConversationState
+from agent_ls.editor.documents import Documents
+from agent_ls.editor.inbox import Inbox
+from agent_ls.editor.lock_news import LockNews
+from agent_ls.editor.surface.progress import Progress
+from agent_ls.editor.surface.refreshing import HINTS, Refreshing
+from agent_ls.editor.surface.transcripts import Transcripts
+from agent_ls.runtime.registry import Registry
+
+
+@dataclass(frozen=True)
+class Surface:
+    transcripts: Transcripts
+    progress: Progress
+
+
+def surface(registry: Registry, inbox: Inbox, documents: Documents, *, folder: str) -> Surface:
+    """They hear of every commit, of copies that windows open and close, of locks, and of what is deleted."""
+    services = registry.services
+    transcripts = Transcripts(
+        PaperFiles(folder),
+        documents,
+        state_of=lambda known: _state_of(registry, known),
+        load=registry.state,
+        supervisor=services.supervisor,
+        clock=services.clock,
+    )
+    progress = Progress(services.supervisor, lambda: [actor.state for actor in registry.actors()], services.boot_id)
+    refreshing = Refreshing(services.supervisor, documents, transcripts, windows=lambda: inbox.windows)
+    services.feed.listeners += [transcripts.on_events, progress.on_events, refreshing.on_events]
+    documents.dropped = transcripts.moved
+    inbox.on_deleted = transcripts.deleted
+    news = LockNews(services.locks, inbox, services.clock, refresh=lambda window: refreshing.ask(window, HINTS))
+    services.supervisor.start("locks", news.tell)
+    return Surface(transcripts, progress)
+
+
+def _state_of(registry: Registry, conversation_id: str) -> ConversationState | None:
+    actor = registry.live(conversation_id)
+    return None if actor is None else actor.state

@@ -1,0 +1,119 @@
+"""Runs as work-done progress, for editors that have no view of ours: one for each run, cancelled by interrupting it.
+
+Owns which window shows which run, and that each progress which began also ends. Does not own the interrupt (features).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from agent_ls.core.conversation import SUBAGENT
+from agent_ls.core.display import one_line
+from agent_ls.core.events import Event
+from agent_ls.core.projection import ConversationState
+from agent_ls.core.request import Request
+from agent_ls.core.run import Run
+from agent_ls.editor.book import Answered
+from agent_ls.editor.inbox import Told
+from agent_ls.runtime.supervisor import Supervisor
+
+CREATE_S: Final = 10.0
+PREFIX: Final = "agent-ls/"
+
+
+@dataclass(eq=False)
+class _Shown:
+    """`message` is None until the client has agreed to the token."""
+
+    run_id: str
+    token: str
+    title: str
+    wanted: str
+    message: str | None = None
+    over: bool = False
+
+
+class Progress:
+    """`states` are the conversations in memory; `boot_id` keeps a token from being used by two daemons."""
+
+    def __init__(self, supervisor: Supervisor, states: Callable[[], Iterable[ConversationState]], boot_id: str) -> None:
+        self._supervisor = supervisor
+        self._states = states
+        self._boot = boot_id[:8]
+        self._windows: dict[Told, dict[str, _Shown]] = {}
+
+    def join(self, window: Told) -> None:
+        """A window may come in the middle of a run."""
+        able = window.capabilities.get("window")
+        if isinstance(able, dict) and able.get("workDoneProgress") is True and "ui.approval" not in window.features:
+            self._windows[window] = {}
+            for state in self._states():
+                if state.exists:
+                    self._follow(window, state)
+
+    def leave(self, window: Told) -> None:
+        for shown in self._windows.pop(window, {}).values():
+            shown.over = True
+
+    def on_events(self, conversation_id: str, events: Sequence[Event]) -> None:
+        """After each commit; must not wait."""
+        if not self._windows or not any(isinstance(event.entity, Run | Request) for event in events):
+            return
+        for state in self._states():
+            if state.exists and state.conversation.id == conversation_id:
+                for window in tuple(self._windows):
+                    self._follow(window, state)
+
+    def run_of(self, token: Any) -> str | None:
+        """Which run a client wants to cancel."""
+        begin = f"{PREFIX}{self._boot}/"
+        return token.removeprefix(begin) if isinstance(token, str) and token.startswith(begin) else None
+
+    def _follow(self, window: Told, state: ConversationState) -> None:
+        held, run = state.conversation, state.active
+        if held.relation == SUBAGENT or not window.sees(held.workspace):
+            return
+        shown = self._windows[window].get(held.id)
+        if shown is not None and (run is None or run.id != shown.run_id):
+            shown.over = True
+            del self._windows[window][held.id]
+            if shown.message is not None:
+                _say(window, shown.token, {"kind": "end", "message": _end(state, shown.run_id)})
+            shown = None
+        if run is None:
+            return
+        if shown is None:
+            title = f"Agent: {one_line(held.title, 60) or 'working'}"
+            shown = _Shown(run.id, f"{PREFIX}{self._boot}/{run.id}", title, _message(state))
+            self._windows[window][held.id] = shown
+            begun = shown
+            self._supervisor.start("progress", lambda: _begin(window, begun))
+        shown.wanted = _message(state)
+        if shown.message not in {None, shown.wanted}:
+            shown.message = shown.wanted
+            _say(window, shown.token, {"kind": "report", "message": shown.wanted})
+
+
+async def _begin(window: Told, shown: _Shown) -> None:
+    outcome = await window.request("window/workDoneProgress/create", {"token": shown.token}, CREATE_S)
+    if not isinstance(outcome, Answered) or shown.over:
+        return
+    shown.message = shown.wanted
+    begin = {"kind": "begin", "title": shown.title, "cancellable": True, "message": shown.message}
+    _say(window, shown.token, begin)
+
+
+def _say(window: Told, token: str, value: dict[str, Any]) -> None:
+    window.notify("$/progress", {"token": token, "value": value})
+
+
+def _message(state: ConversationState) -> str:
+    if state.active is not None and state.active.interrupt is not None:
+        return "stopping"
+    numbers = sorted(request.number for request in state.pending.values())
+    return "waits for your answer: " + ", ".join(f"#{number}" for number in numbers) if numbers else "working"
+
+
+def _end(state: ConversationState, run_id: str) -> str:
+    run = state.runs.get(run_id)
+    return "" if run is None else str(run.status)
