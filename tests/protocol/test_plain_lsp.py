@@ -52,6 +52,7 @@ async def test_a_change_is_marked_on_its_first_line_allowed_by_code_action_and_t
         assert [action.title for action in actions] == [
             f"Allow once #{number}",
             f"Allow for this conversation #{number}",
+            f"Allow in this workspace #{number}",
             f"Deny #{number}",
             f"Show #{number}",
         ]
@@ -65,7 +66,7 @@ async def test_a_change_is_marked_on_its_first_line_allowed_by_code_action_and_t
                 arguments=({**bound, "decision": "allow", "scope": "once"},),
             ),
         )
-        assert [action.is_preferred for action in actions if isinstance(action, types.CodeAction)] == [None] * 4
+        assert [action.is_preferred for action in actions if isinstance(action, types.CodeAction)] == [None] * 5
         # Anywhere else in the file the same is offered.
         assert await plain.actions(path, 0) == actions
         answered = await plain.choose(path, 2, f"Allow once #{number}")
@@ -305,7 +306,7 @@ async def test_what_clients_ask_beside_the_point_is_answered_as_the_protocol_say
         await plain.until_marked(path)
         await old.until_marked(path)
         assert await plain.actions(path, 2, only=["refactor"]) == []
-        assert len(await plain.actions(path, 2, only=["quickfix"])) == 4
+        assert len(await plain.actions(path, 2, only=["quickfix"])) == 5
         (first, *_) = await old.actions(path, 2)
         assert isinstance(first, types.Command)
         literal = {"title": "Any", "kind": "quickfix", "data": {"from": 1, "files": {"a.py": 1}}}
