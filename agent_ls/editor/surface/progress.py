@@ -14,7 +14,7 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request
 from agent_ls.core.run import Run
 from agent_ls.editor.book import Answered
-from agent_ls.editor.inbox import Told
+from agent_ls.editor.surface.board import Viewer
 from agent_ls.runtime.supervisor import Supervisor
 
 CREATE_S: Final = 10.0
@@ -40,9 +40,9 @@ class Progress:
         self._supervisor = supervisor
         self._states = states
         self._boot = boot_id[:8]
-        self._windows: dict[Told, dict[str, _Shown]] = {}
+        self._windows: dict[Viewer, dict[str, _Shown]] = {}
 
-    def join(self, window: Told) -> None:
+    def join(self, window: Viewer) -> None:
         """A window may come in the middle of a run."""
         able = window.capabilities.get("window")
         if isinstance(able, dict) and able.get("workDoneProgress") is True and "ui.approval" not in window.features:
@@ -51,7 +51,7 @@ class Progress:
                 if state.exists:
                     self._follow(window, state)
 
-    def leave(self, window: Told) -> None:
+    def leave(self, window: Viewer) -> None:
         for shown in self._windows.pop(window, {}).values():
             shown.over = True
 
@@ -69,7 +69,7 @@ class Progress:
         begin = f"{PREFIX}{self._boot}/"
         return token.removeprefix(begin) if isinstance(token, str) and token.startswith(begin) else None
 
-    def _follow(self, window: Told, state: ConversationState) -> None:
+    def _follow(self, window: Viewer, state: ConversationState) -> None:
         held, run = state.conversation, state.active
         if held.relation == SUBAGENT or not window.sees(held.workspace):
             return
@@ -94,7 +94,7 @@ class Progress:
             _say(window, shown.token, {"kind": "report", "message": shown.wanted})
 
 
-async def _begin(window: Told, shown: _Shown) -> None:
+async def _begin(window: Viewer, shown: _Shown) -> None:
     outcome = await window.request("window/workDoneProgress/create", {"token": shown.token}, CREATE_S)
     if not isinstance(outcome, Answered) or shown.over:
         return
@@ -103,7 +103,7 @@ async def _begin(window: Told, shown: _Shown) -> None:
     _say(window, shown.token, begin)
 
 
-def _say(window: Told, token: str, value: dict[str, Any]) -> None:
+def _say(window: Viewer, token: str, value: dict[str, Any]) -> None:
     window.notify("$/progress", {"token": token, "value": value})
 
 
