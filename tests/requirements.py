@@ -137,19 +137,6 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             f"{_CRASH}::test_a_queued_message_runs_after_the_one_that_was_interrupted_by_it",
         ),
     ),
-    "editor.surface": Requirement(
-        "A plain LSP editor asks from a file, a selection or a diagnostic, undoes hunks, sees which files are held and "
-        "what runs, and is told to look again only where it can; prompts by message are off unless asked for, and "
-        "null, an error, silence or another title leave a request as it is.",
-        ("tests/protocol/test_surface.py", "tests/editors/bare_neovim/test_whole_chat.py"),
-    ),
-    "editor.two-files": Requirement(
-        "Without a plugin, two Markdown files are the whole chat: the transcript grows at item borders, by "
-        "what is new, through the windows that have it open or on disk; the prompt is the person's, sent by "
-        "code action, cleared through the window, never touched otherwise. Both have outline, folds, links, "
-        "completion, lenses and actions.",
-        ("tests/protocol/test_transcript_file.py", "tests/protocol/test_prompt_file.py"),
-    ),
     "editor.approvals": Requirement(
         "In an editor without a plugin an approval is a diagnostic, its answers are code actions, hover and Show say "
         "all of it; it takes no keyboard, and what could not have been read decides nothing.",

@@ -24,4 +24,17 @@ EDITORS: Final[dict[str, Requirement]] = {
         "streams: no error, the text is known to the last key, the conversation goes on.",
         ("tests/crash/test_typing_through_deaths.py",),
     ),
+    "editor.surface": Requirement(
+        "A plain LSP editor asks from a file, a selection or a diagnostic, undoes hunks, sees which files are held and "
+        "what runs, and is told to look again only where it can; prompts by message are off unless asked for, and "
+        "null, an error, silence or another title leave a request as it is.",
+        ("tests/protocol/test_surface.py", "tests/editors/bare_neovim/test_whole_chat.py"),
+    ),
+    "editor.two-files": Requirement(
+        "Without a plugin, two Markdown files are the whole chat: the transcript grows at item borders, by "
+        "what is new, through the windows that have it open or on disk; the prompt is the person's, sent by "
+        "code action, cleared through the window, never touched otherwise. Both have outline, folds, links, "
+        "completion, lenses and actions.",
+        ("tests/protocol/test_transcript_file.py", "tests/protocol/test_prompt_file.py"),
+    ),
 }
