@@ -32,8 +32,8 @@ lint: $(READY) ## ruff, mypy, import-linter
 	$(BIN)/lint-imports
 
 # What reads the code goes beside what runs it: two processors are busy, and both fit the minute.
-check: $(READY) ## lint (Python, TypeScript) and the fast tests, under a minute
-	@{ $(MAKE) -s lint && sh scripts/check_vscode.sh; } & lint=$$!; \
+check: $(READY) ## lint (Python, Lua, TypeScript) and the fast tests, under a minute
+	@{ $(MAKE) -s lint && sh scripts/check_editors.sh $(BIN)/nvim && sh scripts/check_vscode.sh; } & lint=$$!; \
 	$(BIN)/python -m pytest -q $(FAST_TESTS); tests=$$?; wait $$lint && exit $$tests
 
 check-editors: $(READY) ## the Lua of the Neovim plugin, the TypeScript of the VS Code extension

@@ -159,6 +159,7 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             "tests/editors/neovim/test_prompt.py",
             "tests/editors/neovim/test_questions.py",
             "tests/editors/neovim/test_review.py",
+            "tests/editors/neovim/test_words.py",
         ),
     ),
     "neovim.language": Requirement(

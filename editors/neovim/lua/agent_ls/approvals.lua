@@ -112,7 +112,7 @@ local function virtual_lines(request, width)
   return virtual, not cut
 end
 
-local drawn = {}
+local drawn = state.drawn
 
 local function erase(id)
   local mark = drawn[id]

@@ -190,6 +190,10 @@ end
 ---@return agent_ls.CardLine[]
 function M.lines(request)
   local lines = { { M.head(request), kind = 'head' } }
+  if type(request.origin) == 'table' then
+    local task = text.one_line(request.origin.task or '', 200)
+    lines[2] = { 'asked by a subagent, whose task is: ' .. task, kind = 'dim' }
+  end
   vim.list_extend(lines, M.body(request))
   for _, option in ipairs(request.options or {}) do
     if option.rule then

@@ -15,7 +15,7 @@ local M = {}
 ---@type agent_ls.Verb[] in the order of the help
 M.TABLE = {
   { 'ask', 'TEXT', 'talk', 'Say something; with a range those lines go with it.', range = true },
-  { 'queue', 'TEXT', 'talk', 'Say what comes after the run that goes on.', range = true },
+  { 'queue', '[TEXT]', 'talk', 'Say what comes after the run that goes on; without words, what waits.', range = true },
   { 'steer', 'TEXT', 'talk', 'Say it to the run that goes on, now.', range = true },
   { 'prompt', '', 'windows', 'A buffer to write the message in.' },
   { 'stop', '', 'talk', 'Stop the run.' },

@@ -1,7 +1,7 @@
 -- Options and their defaults, and which program is the server.
 --
--- Owns that no program of a workspace is ever started: the command comes from the options, from the environment, from the
--- PATH or from the copy of agent-ls that this plugin is a part of, nowhere else.
+-- Owns that no program of a workspace is ever started: the command comes from the options, from the environment, from
+-- the PATH or from the copy of agent-ls that this plugin is a part of, nowhere else.
 
 local M = {}
 

@@ -19,6 +19,7 @@ local OPEN = { starting = true, running = true, finalizing = true }
 ---@field items table<string, table>
 ---@field requests table<string, table>
 ---@field queue table[]
+---@field windows table[] all that follow it, this one among them
 ---@field joining table[] what was said to the run that goes on and it has not read yet
 ---@field streams table<string, { text: string, output?: string, phase: string, place: integer }>
 ---@field run? string the run that goes on
@@ -53,6 +54,7 @@ local function fresh(id, root)
     requests = {},
     queue = {},
     joining = {},
+    windows = {},
     streams = {},
     attached = false,
     streamed = 0,
@@ -100,6 +102,7 @@ function M.taken(conversation, answer)
   conversation.about = answer.conversation
   conversation.seq = answer.seq
   conversation.queue = answer.queue
+  conversation.windows = answer.windows or {}
   conversation.joining = answer.run and answer.run.steers or {}
   conversation.streams, conversation.streamed = {}, 0
   if answer.snapshot then

@@ -29,6 +29,13 @@ function M.table()
     ['agent/stream'] = to(function(_, params)
       require('agent_ls.conversation').on_stream(params)
     end),
+    ['agent/conversation/windows'] = to(function(_, params)
+      local conversation = state.conversations[params.conversationId]
+      if conversation then
+        conversation.windows = params.windows
+        require('agent_ls.status').changed()
+      end
+    end),
     ['agent/resync'] = to(function(_, params)
       require('agent_ls.conversation').resync(params.conversationId)
     end),

@@ -19,18 +19,16 @@ local LINKS = {
   AgentLsNotice = 'DiagnosticWarn',
 }
 
-local loaded = false
-
 --- Highlights and the autocommands that a link needs; done once, at the first use.
 function M.load()
-  if loaded then
+  local state = require('agent_ls.state')
+  if state.loaded then
     return
   end
-  loaded = true
+  state.loaded = true
   for name, link in pairs(LINKS) do
     vim.api.nvim_set_hl(0, name, { link = link, default = true })
   end
-  local state = require('agent_ls.state')
   local function note_file()
     local buf = vim.api.nvim_get_current_buf()
     if vim.bo[buf].buftype == '' and vim.api.nvim_buf_get_name(buf) ~= '' then

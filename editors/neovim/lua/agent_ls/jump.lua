@@ -58,7 +58,7 @@ end
 local function line_of(lines, row, first)
   local line
   for at = first, row do
-    local text = lines[at]:gsub('^[┆┃]', ''):gsub('^ ', '', 1)
+    local text = lines[at]:gsub('^┆ ?', ''):gsub('^┃ ?', '')
     local start = text:match('^@@ %-[%d,]+ %+(%d+)')
     if start then
       line = tonumber(start) - 1
@@ -74,7 +74,10 @@ end
 function M.file(conversation)
   local view = require('agent_ls.transcript').view(conversation)
   local row = vim.api.nvim_win_get_cursor(0)[1]
-  local id, first = view and view:at(row - 1)
+  local id, first
+  if view then
+    id, first = view:at(row - 1)
+  end
   local item = id and conversation.items[id]
   local payload = item and item.payload or {}
   local given = type(payload.input) == 'table' and payload.input or {}

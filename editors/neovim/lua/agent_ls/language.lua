@@ -40,20 +40,17 @@ local function of_buffer(buf)
   return found
 end
 
-local told = {}
-local waiting = {}
-
 local function tell(buf)
-  waiting[buf] = nil
+  state.remarked[buf] = nil
   if not vim.api.nvim_buf_is_loaded(buf) or vim.bo[buf].buftype ~= '' or vim.api.nvim_buf_get_name(buf) == '' then
     return
   end
   local link = client.link(config.root(buf))
   local diagnostics = of_buffer(buf)
-  if not link or (#diagnostics == 0 and not told[buf]) then
+  if not link or (#diagnostics == 0 and not state.told[buf]) then
     return
   end
-  told[buf] = true
+  state.told[buf] = true
   client.tell(link, 'agent/diagnostics', {
     uri = vim.uri_from_bufnr(buf),
     version = vim.lsp.util.buf_versions[buf],
@@ -63,8 +60,8 @@ end
 
 --- The diagnostics of a buffer are different; what changes together is told together.
 function M.changed(buf)
-  if next(state.links) and not waiting[buf] then
-    waiting[buf] = true
+  if next(state.links) and not state.remarked[buf] then
+    state.remarked[buf] = true
     vim.schedule(function()
       tell(buf)
     end)

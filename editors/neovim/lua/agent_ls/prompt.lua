@@ -181,9 +181,14 @@ end
 
 --- The prompt of this workspace in a window, the cursor in it; `beside` goes with what is written there.
 ---@param beside? table[]
-function M.open(beside)
+---@param said? string what it begins with, behind what stands there
+function M.open(beside, said)
   local root = client.here()
   local prompt = made(root)
+  if said then
+    local already = text_of(prompt.buf)
+    set(prompt.buf, already == '' and said or already .. '\n' .. said)
+  end
   vim.list_extend(prompt.beside, beside or {})
   M.marked(prompt)
   local window = vim.fn.win_findbuf(prompt.buf)[1]

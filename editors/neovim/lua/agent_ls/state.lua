@@ -41,6 +41,18 @@ return {
   disk = {},
   ---@type table<string, boolean> files that the agent has changed, by real path
   written = {},
+  ---@type table<string, { buf: integer, mark: integer, digest: string, width: integer, whole: boolean }> cards in texts
+  drawn = {},
+  ---@type table<string, agent_ls.View> transcripts, by conversation
+  views = {},
+  ---@type table<string, table<string, string[]>> frames that are not drawn yet, by conversation and item
+  undrawn = {},
+  drawing = false,
+  loaded = false,
+  ---@type table<integer, boolean> buffers whose diagnostics the daemon has
+  told = {},
+  ---@type table<integer, boolean> buffers whose diagnostics it is about to get
+  remarked = {},
   ---@type table<string, boolean> sentences that are said once
   said = {},
 }

@@ -13,11 +13,7 @@ local IN_FLIGHT = 2 ^ 50
 local LAST = 2 ^ 52
 local SIGNED = ('^\\V\\[%s] '):format(table.concat(vim.tbl_values(render.SIGN)))
 
----@type table<string, agent_ls.View>
-local views = {}
----@type table<string, table<string, string[]>> frames that are not drawn yet, by conversation and item
-local undrawn = {}
-local drawing = false
+local views = state.views
 
 local function shown(conversation)
   local found = views[conversation.id]
@@ -88,7 +84,7 @@ function M.redraw(conversation)
   if not found or not vim.api.nvim_buf_is_loaded(found.buf) then
     return
   end
-  undrawn[conversation.id] = nil
+  state.undrawn[conversation.id] = nil
   local keep = found:valid()
   if not keep then
     found = view.new(found.buf, head(conversation))
@@ -122,8 +118,8 @@ end
 function M.item(conversation, item)
   local found = shown(conversation)
   if found then
-    if undrawn[conversation.id] then
-      undrawn[conversation.id][item.id] = nil
+    if state.undrawn[conversation.id] then
+      state.undrawn[conversation.id][item.id] = nil
     end
     local entry = entry_of(conversation, item)
     found:put(entry.id, entry.ord, entry.lines, entry.group)
@@ -140,27 +136,27 @@ end
 function M.gone(conversation, id)
   local found = shown(conversation)
   if found then
-    (undrawn[conversation.id] or {})[id] = nil
+    (state.undrawn[conversation.id] or {})[id] = nil
     found:remove(id)
   end
 end
 
 --- Text in flight went on. Frames that come together are written together.
 function M.stream(conversation, id, delta)
-  local frames = undrawn[conversation.id] or {}
-  undrawn[conversation.id] = frames
+  local frames = state.undrawn[conversation.id] or {}
+  state.undrawn[conversation.id] = frames
   frames[id] = frames[id] or {}
   table.insert(frames[id], delta)
-  if not drawing then
-    drawing = true
+  if not state.drawing then
+    state.drawing = true
     vim.schedule(M.draw_frames)
   end
 end
 
 function M.draw_frames()
-  drawing = false
-  local frames = undrawn
-  undrawn = {}
+  state.drawing = false
+  local frames = state.undrawn
+  state.undrawn = {}
   for known, items in pairs(frames) do
     local conversation = state.conversations[known]
     local found = conversation and shown(conversation)

@@ -60,9 +60,19 @@ function M.winbar()
     return ''
   end
   local about = conversation.about
+  local also, own = {}, true
+  for _, window in ipairs(conversation.windows or {}) do
+    if own and window.client == 'neovim' then
+      own = false
+    else
+      also[#also + 1] = require('agent_ls.text').one_line(window.client)
+    end
+  end
+  local beside = #also > 0 and '· also in ' .. table.concat(also, ', ') or ''
   local status = about.status == 'waiting' and 'waits for you' or about.status or ''
   local model = type(about.model) == 'string' and about.model or ''
-  return (' agent  %s  %%=%s '):format(status:gsub('%%', '%%%%'), model:gsub('%%', '%%%%'))
+  local left, right = (status .. '  ' .. beside):gsub('%%', '%%%%'), model:gsub('%%', '%%%%')
+  return (' agent  %s%%=%s '):format(left, right)
 end
 
 --- Windows of this tab page that show a transcript.

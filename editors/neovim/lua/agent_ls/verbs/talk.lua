@@ -51,20 +51,28 @@ function M.send(said, how)
 end
 
 --- One way of saying something; without words it is what stands in the prompt, where one is in it.
-local function saying(dispatch, missing)
+local function saying(dispatch, otherwise)
   return function(words, opts)
     if words:find('%S') then
       return M.send(words, { dispatch = dispatch, context = context.range(opts) })
     end
     if not require('agent_ls.prompt').send(dispatch) then
-      client.say(missing)
+      otherwise()
     end
   end
 end
 
-M.ask = saying(nil, 'Say what you want: `:Agent ask Why does this test fail?`.')
-M.queue = saying('queue', 'Say what comes next: `:Agent queue Then run the tests.`')
-M.steer = saying('steer', 'Say what the run should hear now: `:Agent steer Leave the tests alone.`')
+local function missing(sentence)
+  return function()
+    client.say(sentence)
+  end
+end
+
+M.ask = saying(nil, missing('Say what you want: `:Agent ask Why does this test fail?`.'))
+M.steer = saying('steer', missing('Say what the run should hear now: `:Agent steer Leave the tests alone.`'))
+M.queue = saying('queue', function()
+  require('agent_ls.waiting').open(conversation.current())
+end)
 
 function M.new(words, opts)
   state.current[client.here()] = nil
