@@ -22,8 +22,8 @@ $(READY): pyproject.toml constraints.txt
 	@sh scripts/setup.sh "$(PYTHON)" $(VENV)
 	@touch $@
 
-install: ## agent-ls for you, outside this directory
-	@sh scripts/install.sh "$(PYTHON)"
+install: ## agent-ls for you, outside this directory; EXTRAS=mcp,postgres adds servers of tools, a ledger on a server
+	@EXTRAS="$(EXTRAS)" sh scripts/install.sh "$(PYTHON)"
 
 lint: $(READY) ## ruff, mypy, import-linter
 	$(BIN)/ruff check .

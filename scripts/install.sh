@@ -1,9 +1,11 @@
 #!/bin/sh
 # Installs agent-ls for the person who runs it: with uv or pipx where there is one, else into a venv of its own.
+# EXTRAS=mcp,postgres adds what only some need.
 set -eu
 
 python=$1
 here=$(cd "$(dirname "$0")/.." && pwd)
+what=$here${EXTRAS:+[$EXTRAS]}
 share=${XDG_DATA_HOME:-$HOME/.local/share}/agent-ls
 bin=$HOME/.local/bin
 
@@ -13,11 +15,11 @@ if [ -z "$python" ]; then
 fi
 
 if command -v uv >/dev/null 2>&1; then
-    uv tool install --force --python "$python" --constraints "$here/constraints.txt" "$here"
+    uv tool install --force --python "$python" --constraints "$here/constraints.txt" "$what"
     bin=$(uv tool dir --bin)
     echo "installed with uv; to remove it: uv tool uninstall agent-ls"
 elif command -v pipx >/dev/null 2>&1; then
-    PIP_CONSTRAINT="$here/constraints.txt" pipx install --force --python "$python" "$here"
+    PIP_CONSTRAINT="$here/constraints.txt" pipx install --force --python "$python" "$what"
     bin=$(pipx environment --value PIPX_BIN_DIR 2>/dev/null || echo "$bin")
     echo "installed with pipx; to remove it: pipx uninstall agent-ls"
 else
@@ -32,7 +34,7 @@ else
         }
     fi
     "$share/venv/bin/pip" install --quiet --disable-pip-version-check --upgrade --force-reinstall \
-        -c "$here/constraints.txt" "$here"
+        -c "$here/constraints.txt" "$what"
     # Python 3.11 puts setuptools into each venv, and with it an import hook into each start of the interpreter.
     "$share/venv/bin/pip" uninstall --quiet --yes setuptools 2>/dev/null || true
     mkdir -p "$bin"

@@ -4,7 +4,7 @@ Owns that nothing of it is cut and nothing in it can hide: an approval is worth 
 objects, prints nothing, asks nothing.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from agent_ls.cli.cells import untabbed, wrap
 from agent_ls.cli.places import short_path, uri_path
@@ -13,6 +13,10 @@ from agent_ls.cli.terminal import Style
 from agent_ls.core.display import escaped, one_line, warning
 
 Json = dict[str, Any]
+_BESIDE: Final = {
+    "background": "in the background: it goes on when the run has ended",
+    "outside": "outside the sandbox",
+}
 
 
 def card(request: Json, style: Style, *, answers: bool = True, columns: int | None = None) -> list[str]:
@@ -52,7 +56,7 @@ def _body(request: Json, style: Style) -> list[str]:
     if request.get("kind") == "question":
         return _questions(request, style)
     if request.get("kind") == "plan":
-        return escaped(str((request.get("input") or {}).get("markdown", ""))).split("\n")
+        return escaped(str((request.get("input") or {}).get("markdown", "")).rstrip()).split("\n")
     match shown.get("type"):
         case "command":
             return _command(shown, style)
@@ -60,7 +64,12 @@ def _body(request: Json, style: Style) -> list[str]:
             return _edit(request, shown, style)
         case _:
             given: Json = request.get("input") or shown
-            return [f"{one_line(str(name))}: {escaped(str(value))}" for name, value in given.items()]
+            said = str(request.get("title", ""))
+            return [
+                f"{one_line(str(name))}: {escaped(str(value))}"
+                for name, value in given.items()
+                if len(given) > 1 or not said.endswith(f" {value}")
+            ]
 
 
 def _origin(request: Json, style: Style) -> list[str]:
@@ -74,6 +83,7 @@ def _command(shown: Json, style: Style) -> list[str]:
     first, *more = escaped(command).split("\n")
     lines = [f"{style.dim('$')} {style.bold(first)}", *(f"  {style.bold(line)}" for line in more)]
     lines.append(style.dim(f"in {one_line(short_path(str(shown.get('cwd', ''))), 1000)}"))
+    lines += [style.paint(said, "yellow") for name, said in _BESIDE.items() if shown.get(name)]
     for word, place in (shown.get("targets") or {}).items():
         lines.append(style.paint(f"{one_line(str(word), 1000)} is {one_line(str(place), 1000)}", "yellow"))
     for name, value in (shown.get("environment") or {}).items():
@@ -152,8 +162,15 @@ def _how_to_answer(request: Json) -> str:
         asked: list[Json] = request.get("questions") or []
         words = " ".join(f"{one_line(str(one.get('id')), 64)}=…" for one in asked) if len(asked) > 1 else '"…"'
         return f'agent-ls answer {number} {words}  ·  agent-ls deny {number} "why"'
-    how = " [--mode edits] [--plan FILE]" if request.get("kind") == "plan" else ""
+    how = " [--mode edits] [--plan FILE]" if request.get("kind") == "plan" else _scopes(request)
     return f'agent-ls approve {number}{how}  ·  agent-ls deny {number} "why"'
+
+
+def _scopes(request: Json) -> str:
+    """For how long it can be allowed beside this once, as `approve` takes it."""
+    kept = [option for option in request.get("options") or [] if option.get("rule")]
+    names = ["prefix" if str(option["id"]).endswith("_prefix") else str(option.get("scope")) for option in kept]
+    return f" [--scope {'|'.join(names)}]" if names else ""
 
 
 def _pending(request: Json) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from agent_ls import paths
 from agent_ls.cli import replace
 from agent_ls.cli.client import Client, ClientError
+from agent_ls.cli.places import short_path
 from agent_ls.cli.terminal import complain, put, put_json, style_of
 from agent_ls.cli.usage import Verbs
 from agent_ls.core.display import named, one_line
@@ -134,6 +135,7 @@ def _described(status: Json) -> list[str]:
     for name in ("runs", "requests", "shells", "effects"):
         if status.get(name) is not None:
             rows.append((name, one_line(_told(status[name]))))
+    rows += [("mcp", _tool_server(each)) for each in status.get("mcp") or []]
     rows += _troubles(status)
     rows += [("ledger", _ledger(status.get("ledger") or {})), ("state", paths.state_dir())]
     return [f"{style.dim(f'{name:<12}')} {value}" for name, value in rows]
@@ -143,7 +145,7 @@ def _troubles(status: Json) -> Iterator[tuple[str, str]]:
     """What a person should know and is usually not there."""
     if drain := status.get("drain"):
         left = drain["deadlineMs"] / 1000
-        yield "ending", f"{drain['mode']}, waits for {len(drain['waitsFor'])} runs, {left:.0f} s at most"
+        yield "ending", f"{drain['mode']}, waits for {_runs(len(drain['waitsFor']))}, {left:.0f} s at most"
     for effect in (status.get("effects") or {}).get("owed", []):
         if effect.get("attempts", 1) > 1:
             yield "taken up", one_line(f"{effect['id']}, {effect['attempts']} times: {effect.get('lastError')}")
@@ -159,8 +161,18 @@ def _troubles(status: Json) -> Iterator[tuple[str, str]]:
         how = before["mode"] or "ended without a word"
         yield (
             "before",
-            one_line(f"version {before['version'] or '?'}, {how}, {len(before['inFlight'])} runs left to us"),
+            one_line(f"version {before['version'] or '?'}, {how}, {_runs(len(before['inFlight']))} left to us"),
         )
+
+
+def _tool_server(held: Json) -> str:
+    up = held["state"] == "up"
+    tools = f", {held['tools']} tool{'' if held['tools'] == 1 else 's'}" if up else ""
+    return one_line(f"{held['name']} in {short_path(str(held['workspace']))}: {held['state']}{tools}", 400)
+
+
+def _runs(count: int) -> str:
+    return f"{count} run{'' if count == 1 else 's'}"
 
 
 def _ledger(held: Json) -> str:

@@ -62,13 +62,13 @@ def item(held: Json, style: Style) -> list[str]:
 
 
 def call(held: Json, style: Style, *, shown: bool = False) -> list[str]:
-    """What the agent did and what came of it. `shown`: the person has seen its diff on a card just now."""
+    """What the agent did and what came of it. `shown`: the person has seen its card just now."""
     payload: Json = held.get("payload") or {}
     result: Json = payload.get("result") or {}
     sign, colour = _SIGNS.get(str(held.get("status")), ("·", "dim"))
     text = str(payload.get("diff") or "")
     lines = [f"{style.paint(sign, colour)} {style.bold(call_title(payload))}{_outcome(payload, style)}"]
-    if payload.get("tool") == "plan" and result.get("status") in {"ok", "denied"}:
+    if payload.get("tool") == "plan" and result.get("status") in {"ok", "denied"} and not shown:
         lines += indented(named(str((payload.get("input") or {}).get("markdown", "")).rstrip()).split("\n"))
     if payload.get("tool") in {"ask", "todo", "plan", "task"} and result.get("status") == "ok":
         return lines + (_steps(payload.get("input") or {}) if payload["tool"] == "todo" else _answered(result, style))

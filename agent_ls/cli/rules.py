@@ -10,7 +10,7 @@ import sys
 from typing import Any, Final
 
 from agent_ls.cli.client import Client
-from agent_ls.cli.places import command_id, path_uri
+from agent_ls.cli.places import command_id, path_uri, short_path
 from agent_ls.cli.terminal import complain, put, put_json, style_of, table
 from agent_ls.cli.usage import Verbs
 from agent_ls.core.display import one_line
@@ -56,10 +56,15 @@ def _list(options: argparse.Namespace) -> int:
     elif not rules:
         put("No rules of your own. Reads in the workspace run freely, the rest asks.")
     else:
-        names = ("effect", "rule", "scope", "origin", "id")
-        rows = [[one_line(str(rule.get(name, "")), 400) for name in names] for rule in rules]
-        put("\n".join(table(rows, style_of(sys.stdout), head=["effect", "rule", "scope", "from", "id"])))
+        rows = [[one_line(cell, 400) for cell in _row(rule)] for rule in rules]
+        put("\n".join(table(rows, style_of(sys.stdout), head=["effect", "rule", "holds", "id or file"])))
     return 0
+
+
+def _row(rule: Json) -> list[str]:
+    """What can be taken back by its id needs no file; what stands in a file has no id."""
+    kept = str(rule.get("id") or short_path(str(rule.get("origin", ""))))
+    return [str(rule["effect"]), str(rule["rule"]), _where(rule), kept]
 
 
 def _add(options: argparse.Namespace) -> int:

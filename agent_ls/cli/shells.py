@@ -7,6 +7,7 @@ import argparse
 import sys
 from typing import Any
 
+from agent_ls.cli.ago import ago
 from agent_ls.cli.client import Client
 from agent_ls.cli.places import command_id, short_path
 from agent_ls.cli.terminal import complain, put, put_json, style_of, table
@@ -33,11 +34,19 @@ def run_shells(options: argparse.Namespace) -> int:
     elif not shells:
         put("Nothing runs in the background.")
     else:
+        from agent_ls.adapters.host.system import SystemClock
+
+        now = SystemClock().now()
         rows = [
-            [shell["id"], one_line(shell["command"], 60), one_line(short_path(shell["cwd"]), 36), shell["since"]]
+            [
+                shell["id"],
+                one_line(shell["command"], 40),
+                one_line(short_path(shell["cwd"]), 36),
+                ago(shell["since"], now),
+            ]
             for shell in shells
         ]
-        put("\n".join(table(rows, style_of(sys.stdout), head=["id", "command", "in", "since"])))
+        put("\n".join(table(rows, style_of(sys.stdout), head=["id", "command", "in", "started"])))
     return 0
 
 

@@ -41,7 +41,8 @@ class Facts:
     """What was asked of the machine. `network`: type of the network file system that holds the state directory;
     `silent`: local base URLs where nothing listens; `ledger`: what its server says, where the ledger has one;
     `refused`: why settings could not be made (ConfigError); `running`: the daemon that is there, or why it does not
-    say; `fresh`: the settings of one that is started now; `hooks`: moment, program, whether it is there."""
+    say; `fresh`: the settings of one that is started now; `hooks`: moment, program, whether it is there;
+    `mcp_missing`: the package that speaks to tool servers is not installed."""
 
     version: str
     python: str
@@ -53,6 +54,7 @@ class Facts:
     running: Running | str | None = None
     fresh: Settings | None = None
     hooks: tuple[tuple[str, str, bool], ...] = ()
+    mcp_missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def report(settings: Settings, facts: Facts, environ: Mapping[str, str] = os.env
         _default(settings, ready, served=running is not None and running.model is not None),
         *_daemon(facts),
         *_hooks(facts),
+        *_tool_servers(settings, facts),
         *_values(settings),
     )
     model = running.model if running else model_of(facts.fresh or settings)
@@ -120,6 +123,13 @@ def _hooks(facts: Facts) -> Iterator[Line]:
         missing = "is not there, so this hook is ignored; correct it in config.toml"
         text = program if found else f"{program} {missing}"
         yield Line("hooks", moment, text, Level.OK if found else Level.WARNING)
+
+
+def _tool_servers(settings: Settings, facts: Facts) -> Iterator[Line]:
+    for server in settings.servers:
+        missing = "The package `mcp` is missing, so none of its tools is offered; run `make install EXTRAS=mcp`."
+        text = f"{mask(server.shown)}. {missing}" if facts.mcp_missing else mask(server.shown)
+        yield Line("mcp", server.name, text, Level.WARNING if facts.mcp_missing else Level.OK)
 
 
 def _places(settings: Settings, facts: Facts, environ: Mapping[str, str]) -> Iterator[Line]:

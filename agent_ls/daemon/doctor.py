@@ -8,6 +8,7 @@ import os
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict
+from importlib.util import find_spec
 
 import anyio
 
@@ -48,6 +49,7 @@ def examine(environ: Mapping[str, str] = os.environ, *, running: Running | str |
         running=running,
         fresh=fresh,
         hooks=_hooks(settings),
+        mcp_missing=find_spec("mcp") is None,
     )
     return report(settings, facts, environ)
 

@@ -66,7 +66,7 @@ def require_driver() -> None:
             Refusal(
                 Code.LEDGER_UNAVAILABLE,
                 "`ledger.url` names a PostgreSQL server, but its driver is not installed.",
-                "Install it with `pip install 'agent-ls[postgres]'`, or set `ledger.url` to \"sqlite\".",
+                'Install it with `make install EXTRAS=postgres`, or set `ledger.url` to "sqlite".',
             )
         )
 

@@ -110,7 +110,7 @@ class ServerLink:
         try:
             lib = await sdk()
         except ImportError:
-            return "the package `mcp` is missing; install `agent-ls[mcp]`."
+            return "the package `mcp` is missing; run `make install EXTRAS=mcp`, then `agent-ls restart`."
         transport = self._transport(lib)
         try:
             # The limit is on coming up, and lifted then: the client's own scopes have to end within this one.

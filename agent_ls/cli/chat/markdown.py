@@ -1,13 +1,14 @@
-"""Markdown on a terminal, lightly: headings, code, bold, lists, painted line by line as they come.
+"""Markdown on a terminal, lightly: headings, code, bold, lists, tables, painted line by line as they come.
 
-Owns what a line is painted like and how it wraps. Knows the fence it stands in and nothing else of what came before,
-so that a line never changes once it is out. Pure.
+Owns what a line is painted like and how it wraps. Knows the fence it stands in and the table that it is in the middle
+of, which is held back until it is whole, so that a line never changes once it is out. Pure.
 """
 
 import re
 from typing import Final
 
 from agent_ls.cli.cells import untabbed, wrap
+from agent_ls.cli.chat.grid import grid, is_grid, is_row
 from agent_ls.cli.terminal import Style, prose
 
 _FENCE: Final = re.compile(r"\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
@@ -25,14 +26,44 @@ BAR: Final = "│ "
 
 
 class Markdown:
-    """One answer. `line` goes on; `preview` shows a line that is not whole yet and changes nothing."""
+    """One answer. `line` goes on, `end` gives what is left; `preview` shows what is not whole and changes nothing."""
 
     def __init__(self, style: Style) -> None:
         self._style = style
         self._fence = ""
+        self._table: list[str] = []
+
+    @property
+    def holds(self) -> bool:
+        return bool(self._table)
 
     def line(self, text: str, columns: int) -> list[str]:
         text = untabbed(prose(text))
+        if not self._fence and is_row(text):
+            self._table.append(text)
+            return []
+        return [*self.end(columns), *self._whole(text, columns)]
+
+    def end(self, columns: int) -> list[str]:
+        """The table that nothing follows any more."""
+        rows, self._table = self._tabled(columns), []
+        return rows
+
+    def preview(self, text: str, columns: int) -> list[str]:
+        text = untabbed(prose(text))
+        if self._fence:
+            return [self._code(text)]
+        return [*self._tabled(columns), *(self._prose(text, columns) if text else [])]
+
+    def _tabled(self, columns: int) -> list[str]:
+        lines = self._table
+        made = grid(lines, columns, style=self._style, paint=self._cell) if is_grid(lines) else None
+        return made if made is not None else [row for line in lines for row in self._prose(line, columns)]
+
+    def _cell(self, text: str) -> str:
+        return self._inline(text) if self._style.colours else text
+
+    def _whole(self, text: str, columns: int) -> list[str]:
         found = _FENCE.match(text)
         if self._fence:
             if found and found[1].startswith(self._fence) and not found[2]:
@@ -43,10 +74,6 @@ class Markdown:
             self._fence = found[1]
             return [self._style.dim(f"{BAR}{found[2]}".rstrip())] if found[2] else []
         return self._prose(text, columns)
-
-    def preview(self, text: str, columns: int) -> list[str]:
-        text = untabbed(prose(text))
-        return [self._code(text)] if self._fence else self._prose(text, columns)
 
     def _code(self, text: str) -> str:
         # Whole, however long: the terminal breaks it, so that it is copied as it is.

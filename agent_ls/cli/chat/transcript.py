@@ -123,7 +123,7 @@ class Transcript:
         """What is in flight. `beat` counts up while something moves."""
         rows: list[str] = []
         for answer in self._answers.values():
-            if answer.rest:
+            if answer.unfinished:
                 rows += answer.markdown.preview(answer.rest, self.columns)
         for thought in self._thoughts.values():
             rows += self._thinking(thought, beat)
@@ -134,7 +134,7 @@ class Transcript:
     @property
     def apart(self) -> bool:
         """Whether the rows in flight go on with what was put last."""
-        return self._last != "answer" or not any(answer.rest for answer in self._answers.values())
+        return self._last != "answer" or not any(answer.unfinished for answer in self._answers.values())
 
     def _call(self, item_id: str, item: Json) -> None:
         payload: Json = item["payload"]
@@ -148,7 +148,8 @@ class Transcript:
         self._running.pop(item_id, None)
         self._outputs.pop(item_id, None)
         shown = payload.get("requestId") in self._seen_cards
-        lines = [untabbed(line) for line in render.call(item, self._style, shown=shown)]
+        head, *more = [untabbed(line) for line in render.call(item, self._style, shown=shown)]
+        lines = [*self._wrapped(head, "    "), *more]
         if item["kind"] != "command" and (payload.get("result") or {}).get("status") != "ok":
             # A sentence to be read; output and diffs stay whole, so that they are copied as they are.
             lines = [row for line in lines for row in self._wrapped(line, "    ")]
@@ -178,7 +179,7 @@ class Transcript:
         *lines, answer.rest = whole[answer.written :].split("\n")
         for line in lines:
             answer.written += len(line) + 1
-            self._answered(answer.markdown.line(line, self.columns), blank=not line.strip())
+            self._answered(answer.markdown.line(line, self.columns))
 
     def _finish(self, item_id: str, text: str) -> None:
         answer = self._answers.pop(item_id, None) or _Answer(self._style)
@@ -188,10 +189,11 @@ class Transcript:
     def _close(self, answer: "_Answer") -> None:
         if answer.rest.strip():
             self._answered(answer.markdown.line(answer.rest, self.columns))
+        self._answered(answer.markdown.end(self.columns))
         answer.rest, answer.written = "", len(answer.text)
 
-    def _answered(self, rows: list[str], *, blank: bool = False) -> None:
-        if not (blank and self._last != "answer"):
+    def _answered(self, rows: list[str]) -> None:
+        if self._last == "answer" or any(row.strip() for row in rows):
             self.put(rows, kind="answer")
 
     def _thought(self, text: str) -> None:
@@ -230,6 +232,11 @@ class _Answer:
     def __init__(self, style: Style) -> None:
         self._style = style
         self.restart()
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether some of it is seen and not out for good."""
+        return bool(self.rest) or self.markdown.holds
 
     def restart(self) -> None:
         self.markdown = Markdown(self._style)

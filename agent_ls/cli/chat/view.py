@@ -93,18 +93,26 @@ def _asked(talk: Talk, editor: Editor, columns: int) -> list[str]:
     number = request["number"]
     head = style.paint(f"▲ #{number}", "bold", "yellow")
     if request["kind"] == "question":
-        said = "/answer 1, or /answer and your words" if _has_choices(request) else "/answer and your words"
+        said = _how_to_answer(request)
     elif talk.asking.held:
         return [clip(f"{head} {style.paint(_meant(talk.asking.held), 'yellow')} {style.dim('…')}", columns - 1)]
     elif editor.text:
         said = f"waits. Empty the line to answer with one key, or /allow {number}, /deny {number} why"
     else:
         always = f"{_key('c', style)} always in this conversation" if "conversation" in scopes(request) else ""
-        keys = [f"{_key('y', style)} allow", f"{_key('n', style)} deny", always, style.dim("/deny why")]
+        edits = style.dim("/allow edits: its edits unasked") if request["kind"] == "plan" else ""
+        keys = [f"{_key('y', style)} allow", f"{_key('n', style)} deny", always, edits, style.dim("/deny why")]
         said = "   ".join(key for key in keys if key)
     others = len(talk.asking.waiting) - 1
     more = style.dim(f"   {others} more after it") if others else ""
     return [clip(f"{head}  {said}{more}", columns - 1)]
+
+
+def _how_to_answer(request: Json) -> str:
+    asked: list[Json] = request.get("questions") or []
+    if len(asked) > 1:
+        return "/answer " + " ".join(f"{one_line(str(one.get('id')), 64)}=…" for one in asked)
+    return "/answer 1, or /answer and your words" if _has_choices(request) else "/answer and your words"
 
 
 def _has_choices(request: Json) -> bool:

@@ -237,3 +237,17 @@ def test_a_card_shows_the_rule_that_each_always_would_keep_and_where_words_lead(
     lines = card({**REQUEST, "card": shown, "options": options}, PLAIN)
     assert "│ link is /etc/⟨U+202E⟩x" in lines
     assert "│ Allow in this workspace: keeps the rule shell(rm⟨U+200B⟩ link)" in lines
+    assert lines[-1] == '╰ agent-ls approve 7 [--scope workspace]  ·  agent-ls deny 7 "why"'
+
+
+def test_a_card_says_where_else_a_command_would_run() -> None:
+    shown = {"type": "command", "command": "serve", "cwd": "/w", "background": True, "outside": True}
+    assert card({**REQUEST, "card": shown}, PLAIN)[1:-1] == [
+        "│ $ serve", "│ in /w", "│ in the background: it goes on when the run has ended", "│ outside the sandbox",
+    ]  # fmt: skip
+
+
+def test_a_card_does_not_say_twice_what_its_title_says_whole() -> None:
+    asked = {**REQUEST, "tool": "fetch", "title": "Fetch https://a.example/", "card": None}
+    assert card({**asked, "input": {"url": "https://a.example/"}}, PLAIN)[1:-1] == []
+    assert card({**asked, "input": {"url": "https://b.example/"}}, PLAIN)[1:-1] == ["│ url: https://b.example/"]

@@ -155,6 +155,27 @@ def test_locks_are_listed_for_people_and_scripts(command_line: CommandLine, daem
     assert command_line("locks").out.splitlines()[1] == "/srv/a.py  c.r1    12:00  2"
 
 
+def test_rules_are_listed_with_what_takes_them_back(command_line: CommandLine, daemon: Start) -> None:
+    kept = {"effect": "allow", "rule": "shell(make)", "scope": "local", "origin": "/state/rules/w.json", "id": "w:1"}
+    written = {"effect": "deny", "rule": "shell(rm *)", "scope": "user", "origin": "/etc/config.toml"}
+    daemon({"agent/permission/list": {"rules": [kept, written]}})
+    assert command_line("rules").out.splitlines() == [
+        "effect  rule         holds                       id or file",
+        "allow   shell(make)  in this workspace, for you  w:1",
+        "deny    shell(rm *)  for you                     /etc/config.toml",
+    ]
+
+
+def test_status_says_how_servers_of_tools_are(command_line: CommandLine, daemon: Start) -> None:
+    up = {"name": "notes", "workspace": "/srv/a", "state": "up", "tools": 1}
+    down = {"name": "tickets", "workspace": "/srv/a", "state": "down: it ended. Started again in 2 s.", "tools": 0}
+    daemon({"agent/status": {**STATUS, "mcp": [up, down]}})
+    assert [line for line in command_line("status").out.splitlines() if line.startswith("mcp")] == [
+        "mcp          notes in /srv/a: up, 1 tool",
+        "mcp          tickets in /srv/a: down: it ended. Started again in 2 s.",
+    ]
+
+
 def test_rules_explain_takes_a_command_as_typed(command_line: CommandLine, daemon: Start) -> None:
     fake = daemon({"agent/permission/explain": {"effect": "ask", "reason": "No rule allows it."}})
     assert command_line("rules", "explain", "shell", "git", "push").out == "ask  No rule allows it.\n"

@@ -70,6 +70,14 @@ def test_a_provider_is_named_with_its_key_and_never_the_key_itself(home: Home) -
     assert (shown.healthy, shown.next_step, "topsecret" in shown.text()) == (True, None, False)
 
 
+def test_servers_of_tools_are_named_and_whether_they_can_be_spoken_to(home: Home) -> None:
+    text = '[mcp.notes]\ncommand = ["notes", "--stdio"]'
+    assert lines(home.report(text), "mcp") == [Line("mcp", "notes", "notes --stdio", Level.OK)]
+    (line,) = lines(home.report(text, replace(FACTS, mcp_missing=True)), "mcp")
+    assert line.level is Level.WARNING
+    assert "make install EXTRAS=mcp" in line.text
+
+
 def test_a_missing_key_is_named(home: Home) -> None:
     shown = home.report('provider = "x"\n[providers.x]\nkind = "openai"\napi_key_env = "GONE"')
     assert "key GONE is not set" in shown.text()

@@ -42,6 +42,28 @@ def test_an_answer_is_shown_once_however_it_was_streamed(cuts: list[int], form: 
     assert (lines + transcript.take(), transcript.live(0)) == (ANSWER.split("\n"), [])
 
 
+def test_a_table_is_out_once_something_follows_it() -> None:
+    transcript = Transcript(PLAIN, 79)
+    transcript.stream(stream(text="| a |\n|---|\n| 1 |\n"))
+    assert (transcript.take(), transcript.live(0)) == ([], ["a", "─", "1"])
+    transcript.stream(stream(text="| a |\n|---|\n| 1 |\n\nSo"))
+    assert (transcript.take(), transcript.live(0)) == (["a", "─", "1", ""], ["So"])
+    transcript.item(item("assistant_message", text="| a |\n|---|\n| 1 |\n\nSo\n\n| b |\n|---|"))
+    assert (transcript.take(), transcript.live(0)) == (["So", "", "b", "─"], [])
+
+
+def test_a_plan_that_was_seen_as_a_card_is_not_said_again() -> None:
+    plan = {"tool": "plan", "title": "Plan: P", "input": {"markdown": "# P"}, "state": "finished", "requestId": "q"}
+    settled = item("tool_call", **plan, result={"status": "ok", "output": "Accepted."})
+    transcript = Transcript(PLAIN, 79)
+    transcript.item(settled)
+    assert transcript.take() == ["● Plan: P", "    # P", "    Accepted."]
+    transcript = Transcript(PLAIN, 79)
+    transcript.card_seen("q")
+    transcript.item(settled)
+    assert transcript.take() == ["● Plan: P", "    Accepted."]
+
+
 def test_an_answer_that_begins_again_is_not_mixed_with_the_one_before() -> None:
     transcript = Transcript(PLAIN, 79)
     transcript.stream(stream(delta="It was a"))

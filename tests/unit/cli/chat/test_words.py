@@ -63,6 +63,38 @@ def test_markdown_is_painted_and_code_is_left_as_it_is() -> None:
     ]
 
 
+TABLE = ["| name | what it does |", "|---|:--|", "| `a\\|b` | adds one to the other and says so |", "| c | |"]
+
+
+def laid_out(lines: list[str], columns: int) -> list[str]:
+    answer = Markdown(PLAIN)
+    return [row for line in lines for row in answer.line(line, columns)] + answer.end(columns)
+
+
+def test_a_table_is_aligned_and_its_cells_wrap() -> None:
+    assert laid_out([*TABLE, "", "After."], 30) == [
+        "name   what it does",
+        "─────  ───────────────────────",
+        "`a|b`  adds one to the other",
+        "       and says so",
+        "c",
+        "",
+        "After.",
+    ]
+
+
+def test_what_only_looks_like_a_table_or_does_not_fit_stays_as_it_is() -> None:
+    for lines in (["| a | b |", "no table"], ["|a|b|", "|-|"], [f"|{'wordword|' * 9}", f"|{'-|' * 9}"]):
+        assert laid_out(lines, 85) == lines
+
+
+def test_a_table_is_seen_while_it_comes() -> None:
+    answer = Markdown(PLAIN)
+    assert [row for line in TABLE[:2] for row in answer.line(line, 60)] == []
+    shown = ["name  what it does", "────  ────────────", "| c"]
+    assert (answer.preview("| c", 60), answer.preview("| c", 60)) == (shown, shown)
+
+
 def test_markdown_without_colours_keeps_its_signs() -> None:
     answer = Markdown(PLAIN)
     assert [answer.line(line, 79) for line in ("# Head", "**bold**")] == [["# Head"], ["**bold**"]]
