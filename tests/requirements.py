@@ -365,7 +365,7 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
     "delegate.subagents": Requirement(
         "A task is done by a conversation of its own: bounded in number and depth, its requests in the same inbox with "
         "their origin, its progress and cost in its parent, stopped alone or with it, its agent of the person's own.",
-        ("tests/protocol/test_subagents.py",),
+        ("tests/protocol/test_subagents.py", "tests/protocol/test_subagent_bounds.py"),
     ),
     "delegate.subagents-crash": Requirement(
         "Whenever the daemon dies or is restarted, a subagent recovers by itself and its parent is told once.",

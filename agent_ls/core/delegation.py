@@ -4,13 +4,13 @@ Owns what a child is made with, its limits, its item in the parent, and what the
 waits for it (runtime.children), nor what a child may do: its calls are judged like any others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from agent_ls.core import ids
 from agent_ls.core.agents import Agent
-from agent_ls.core.conversation import SUBAGENT, Conversation, ConversationStatus, Delegated
+from agent_ls.core.conversation import SUBAGENT, Conversation, ConversationStatus, Delegated, Mode
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.events import ItemFact
 from agent_ls.core.items import (
@@ -26,12 +26,14 @@ from agent_ls.core.items import (
 )
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Origin
+from agent_ls.core.rules import Ruling
 from agent_ls.core.run import Interrupt, Run, RunStatus
 
 TASK: Final = "task"
 LEVELS: Final = 3
 AT_ONCE: Final = 4
 _SHOWN: Final = 2_000
+_FREEDOM: Final = (Mode.PLAN, Mode.ASK, Mode.EDITS, Mode.AUTO)
 _OPEN: Final = frozenset({ItemStatus.PENDING, ItemStatus.RUNNING})
 
 
@@ -90,6 +92,15 @@ def child(parent: Conversation, item_id: str, wanted: Wanted, *, agent: Agent | 
         trusted=parent.trusted,
         host=parent.host,
     )
+
+
+def bounded(held: Conversation, above: Iterable[Conversation]) -> Conversation:
+    """Never freer than who it works for, whatever became of them since it began; `above` are those that are known."""
+    for one in above:
+        mode = min(held.mode, one.mode, key=_FREEDOM.index)
+        narrowing = (rule for rule in one.rules if rule.get("verdict") != Ruling.ALLOW and rule not in held.rules)
+        held = replace(held, mode=mode, rules=(*held.rules, *narrowing), trusted=held.trusted and one.trusted)
+    return held
 
 
 def first_run(state: ConversationState) -> Run | None:

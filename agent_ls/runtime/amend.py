@@ -50,7 +50,7 @@ async def amended(
     prepared = await look(state, request, given, services=services)
     if isinstance(prepared, Invalid):
         return Refusal(Code.INVALID_PARAMS, f"The changed call was not taken: {prepared.message}", "Change it again.")
-    where = standing(state.conversation, os.path.realpath(state.root), services)
+    where = await standing(state.conversation, os.path.realpath(state.root), services)
     verdict = judge(proposal(prepared, services, where), where.rules)
     if verdict.kind is Ruling.DENY:
         return Refusal(

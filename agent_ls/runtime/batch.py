@@ -207,17 +207,17 @@ class Batch:
                 item.id, "It changed after it was allowed, so it was not run. Read again and repeat it."
             )
             return None
-        if why := self._withdrawn(item, fresh):
+        if why := await self._withdrawn(item, fresh):
             await self._not_run(item.id, why)
             return None
         return fresh
 
-    def _withdrawn(self, item: Item, fresh: Prepared) -> str | None:
+    async def _withdrawn(self, item: Item, fresh: Prepared) -> str | None:
         """Why it may not run any more: mode or rules may have changed while it waited for a person or for its turn."""
         if _as_seen(fresh):
             return None
         conversation = self._actor.state.conversation
-        where = standing(conversation, os.path.realpath(self._actor.state.root), self._services)
+        where = await standing(conversation, os.path.realpath(self._actor.state.root), self._services)
         verdict = judge(proposal(fresh, self._services, where), where.rules)
         if verdict.kind is Ruling.DENY:
             return f"It was allowed, and then came under another rule. {verdict.reason}"

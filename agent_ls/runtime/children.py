@@ -14,7 +14,7 @@ import anyio
 
 from agent_ls.core import delegation, dispatch, ids, interrupt
 from agent_ls.core.agents import Agent
-from agent_ls.core.conversation import Conversation
+from agent_ls.core.conversation import Conversation, Delegated
 from agent_ls.core.delegation import AT_ONCE, LEVELS, Wanted
 from agent_ls.core.dispatch import Message
 from agent_ls.core.draft import Decision, Draft
@@ -93,6 +93,11 @@ class Children:
         if scope is not None:
             scope.cancel()
         return scope is not None
+
+    async def above(self, delegated: Delegated) -> Sequence[Conversation]:
+        find = self._registry.conversation
+        found = [await patiently(partial(find, known), self._services.clock) for known in delegated.ancestors]
+        return [one for one in found if isinstance(one, Conversation)]
 
     async def _agent(self, parent: Conversation, wanted: Wanted) -> Agent | str | None:
         if wanted.agent is None:

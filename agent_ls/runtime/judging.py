@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_ls.core.conversation import Conversation, Mode
+from agent_ls.core.delegation import bounded
 from agent_ls.core.harmless import Seen
 from agent_ls.core.policy import Proposal
 from agent_ls.core.rules import Rule, starts
@@ -26,7 +27,9 @@ class Standing:
     rules: Sequence[Rule]
 
 
-def standing(conversation: Conversation, root: str, services: Services) -> Standing:
+async def standing(conversation: Conversation, root: str, services: Services) -> Standing:
+    if conversation.delegated is not None:
+        conversation = bounded(conversation, await services.subagents.above(conversation.delegated))
     rules = services.rules(conversation)
     return Standing(root=root, mode=conversation.mode, trusted=conversation.trusted, rules=rules)
 

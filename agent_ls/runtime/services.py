@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_ls.core.agents import Agent
-from agent_ls.core.conversation import Conversation
+from agent_ls.core.conversation import Conversation, Delegated
 from agent_ls.core.delegation import Wanted
 from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.masking import Masking
@@ -42,6 +42,10 @@ class Subagents(Protocol):
         """Stops one that waits for its turn; False where none does."""
         ...
 
+    async def above(self, delegated: Delegated) -> Sequence[Conversation]:
+        """Who a subagent works for, as they are now; those that are gone are left out."""
+        ...
+
 
 class NoSubagents:
     """Where none can be started."""
@@ -54,6 +58,9 @@ class NoSubagents:
 
     def leave_line(self, item_id: str) -> bool:
         return False
+
+    async def above(self, delegated: Delegated) -> Sequence[Conversation]:
+        return ()
 
 
 async def _no_agents(conversation: Conversation) -> Mapping[str, Agent]:

@@ -7,7 +7,6 @@ themselves are core.policy; what a call would touch is the tool's to say.
 import json
 import math
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,13 +20,12 @@ from agent_ls.core.messages import CallPart, Reply, Stop
 from agent_ls.core.nesting import DEEPEST, too_deep
 from agent_ls.core.offers import offers
 from agent_ls.core.policy import judge
-from agent_ls.core.rules import Rule
 from agent_ls.core.step import Triage, TriageVerdict
 from agent_ls.ports.tools import Invalid, Prepared, Tool
 from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.hook_calls import HookCalls
-from agent_ls.runtime.judging import Standing, proposal
+from agent_ls.runtime.judging import Standing, proposal, standing
 from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.payloads import shorten_call, shrink_call
 from agent_ls.runtime.places import tool_context
@@ -45,11 +43,10 @@ class Triager:
         """One entry for each call of the reply, in call order, numbers of requests included."""
         self.prepared.clear()
         judged: dict[int, Triage] = {}
-        rules = self._services.rules(self._actor.state.conversation)
 
         async def look(index: int, part: CallPart) -> None:
             cut = reply.stop is Stop.MAX_TOKENS and index == len(reply.parts) - 1
-            judged[index] = await self._one(attempt, index, part=part, cut=cut, rules=rules)
+            judged[index] = await self._one(attempt, index, part=part, cut=cut)
 
         made = [(index, part) for index, part in enumerate(reply.parts) if isinstance(part, CallPart)]
         if len(made) == 1:
@@ -66,7 +63,7 @@ class Triager:
         numbers = iter(range(first, first + asked))
         return [replace(e, number=next(numbers)) if e.verdict is TriageVerdict.ASK else e for e in found]
 
-    async def _one(self, attempt: Attempt, index: int, *, part: CallPart, cut: bool, rules: Sequence[Rule]) -> Triage:
+    async def _one(self, attempt: Attempt, index: int, *, part: CallPart, cut: bool) -> Triage:
         conversation = self._actor.state.conversation
         tool = equipment.find(conversation, part.name, self._services)
         arguments = parse_arguments(part.arguments)
@@ -97,19 +94,15 @@ class Triager:
         self.prepared[item_id] = prepared
         shrink = partial(shrink_call, filled(call, prepared, tool), self._services.ledger.put_blob)
         shrunk = await patiently(shrink, self._services.clock)
-        entry = self._judged(index, shrunk, prepared=prepared, tool=tool, rules=rules)
+        # Looked up last: a hook may have taken its time, and the person may have changed their mind meanwhile.
+        state = self._actor.state
+        where = await standing(state.conversation, os.path.realpath(state.root), self._services)
+        entry = self._judged(index, shrunk, prepared=prepared, tool=tool, where=where)
         return await self.hooks.before_request(entry)
 
-    def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool, rules: Sequence[Rule]) -> Triage:
-        conversation = self._actor.state.conversation
-        where = Standing(
-            root=os.path.realpath(self._actor.state.root),
-            mode=conversation.mode,
-            trusted=conversation.trusted,
-            rules=rules,
-        )
+    def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool, where: Standing) -> Triage:
         proposed = proposal(prepared, self._services, where)
-        verdict = judge(proposed, rules)
+        verdict = judge(proposed, where.rules)
         kind, more = TriageVerdict(verdict.kind), dict[str, Any]()
         if prepared.questions and kind is not TriageVerdict.DENY:
             kind, more = TriageVerdict.ASK, {"title": prepared.title, "questions": prepared.questions}
@@ -117,7 +110,7 @@ class Triager:
             kind = TriageVerdict.ASK
             more = {"title": prepared.title, "plan": prepared.plan, "options": plans.OPTIONS}
         elif kind is TriageVerdict.ASK:
-            more = {"title": prepared.title, "card": prepared.card, "options": offers(proposed, rules)}
+            more = {"title": prepared.title, "card": prepared.card, "options": offers(proposed, where.rules)}
         return Triage(
             part=index,
             kind=tool.kind,

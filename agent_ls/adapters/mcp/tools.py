@@ -97,6 +97,8 @@ class StartServerTool:
             title=f"Start MCP server {server.name}: {printable(server.shown)}",
             digest=_digest(self.name, server.digest, {}),
             card={"type": "other", "tool": self.name, "server": server.name, **shown, **names},
+            # A rule, and a mode, were chosen before anybody had seen this definition.
+            asks="servers that a workspace brings",
         )
 
     async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
