@@ -333,6 +333,10 @@ CASES: Final[dict[str, Requirement]] = {
     ),
     "case.B51": Requirement(
         "No secret of the daemon in a child, in what the system shows of it, in ledger or log; environments by window.",
-        ("tests/security/test_secrets.py", "tests/unit/core/test_masking.py"),
+        (
+            "tests/security/test_secrets.py",
+            "tests/security/test_configured_secrets.py",
+            "tests/unit/core/test_masking.py",
+        ),
     ),
 }

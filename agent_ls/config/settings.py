@@ -17,6 +17,7 @@ from agent_ls.config.rules import read_rules
 from agent_ls.config.secret import EnvironmentKey
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.masking import written_values
 from agent_ls.core.rules import Rule, Ruling, Scope
 from agent_ls.core.tool_server import ToolServer
 
@@ -193,6 +194,12 @@ class Settings:
         if provider.is_local and "http.first_byte_timeout_s" not in self.origins:
             return LOOPBACK_FIRST_BYTE_S
         return self.http.first_byte_timeout_s
+
+    def secret_values(self) -> frozenset[str]:
+        """What headers and variables written in the file hold and nobody may see."""
+        held = [each.headers for each in self.providers.values()]
+        held += [table for server in self.servers for table in (server.headers, server.env)]
+        return frozenset(value for table in held for value in written_values(table))
 
     def secret_names(self) -> frozenset[str]:
         """Environment variables that hold keys: removed from what child processes get, masked in logs."""

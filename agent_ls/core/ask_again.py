@@ -3,10 +3,11 @@
 Owns which runs can be asked again and what their input was. What it becomes (started, queued) is dispatch.py's.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from agent_ls.core.dispatch import Dispatch, Message, send
-from agent_ls.core.draft import Decision
+from agent_ls.core.dispatch import Dispatch, Disposition, Message, send
+from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.items import UserMessage
 from agent_ls.core.projection import ConversationState
@@ -16,7 +17,7 @@ AGAIN = frozenset({RunStatus.FAILED, RunStatus.INTERRUPTED, RunStatus.CANCELLED}
 
 
 def ask_again(state: ConversationState, run_id: str, at: str) -> Decision | Refusal:
-    """`{runId, disposition}` of a new run that names this one in `retryOf`."""
+    """`{runId, disposition}` of a new run that names this one in `retryOf`, or of one that still goes on."""
     run = state.runs.get(run_id)
     if run is None:
         return Refusal(Code.NOT_FOUND, f"There is no run `{run_id}` in this conversation.")
@@ -26,7 +27,16 @@ def ask_again(state: ConversationState, run_id: str, at: str) -> Decision | Refu
             f"Message {run.ordinal} is {run.status}; only one that failed or was stopped can be asked again.",
             "Send it as a new message.",
         )
+    asked = next((other for other in _open(state) if other.retry_of == run_id), None)
+    if asked is not None:
+        # Two windows, or two clicks: it is answered once.
+        how = Disposition.QUEUED if asked.status is RunStatus.QUEUED else Disposition.STARTED
+        return Draft(state, at).done(runId=asked.id, disposition=str(how))
     return send(state, replace(_input(state, run), retry_of=run_id), at)
+
+
+def _open(state: ConversationState) -> Iterable[Run]:
+    return [run for run in (state.active, *state.queued.values()) if run is not None]
 
 
 def _input(state: ConversationState, run: Run) -> Message:

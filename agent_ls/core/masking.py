@@ -21,6 +21,8 @@ _NAME: Final = re.compile(
     r"|CREDENTIALS?)$",
     re.IGNORECASE,
 )
+_HEADER: Final = re.compile(r"(?:proxy-)?authorization|(?:set-)?cookie|.*-auth", re.IGNORECASE)
+_SCHEME: Final = re.compile(r"(?:bearer|basic|token|digest) +\S+$", re.IGNORECASE)
 _LOGIN: Final = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
 
 
@@ -37,6 +39,14 @@ def secret_values(environ: Mapping[str, str], named: Collection[str] = ()) -> fr
             found.add(value.strip())
         found.update(_LOGIN.findall(value))
     return frozenset(value for value in found if _is_looked_for(value))
+
+
+def written_values(table: Mapping[str, str]) -> frozenset[str]:
+    """The same of headers and variables as they stand in a configuration; of `Bearer …` what comes after the scheme."""
+    named = {name for name in table if _HEADER.fullmatch(name)}
+    values = {name.replace("-", "_"): value for name, value in table.items()}
+    found = secret_values(values, {name.replace("-", "_") for name in named})
+    return frozenset(value.rpartition(" ")[2] if _SCHEME.match(value) else value for value in found)
 
 
 def _is_looked_for(value: str) -> bool:

@@ -5,6 +5,7 @@ configured (config) nor any wire (adapters.models).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -19,10 +20,11 @@ from agent_ls.adapters.models.openai_responses import OpenAIResponsesModel
 from agent_ls.adapters.models.pricing import PricedModel
 from agent_ls.adapters.models.wire import WireModel
 from agent_ls.config.providers import Provider
-from agent_ls.config.secret import CommandKey, EnvironmentKey, Keys, KeySource, Secret
+from agent_ls.config.secret import CommandKey, EnvironmentKey, Keys, KeySource, Secret, mask
 from agent_ls.config.settings import Settings
 from agent_ls.core.conversation import Mode
 from agent_ls.core.errors import Refusal
+from agent_ls.core.masking import written_values
 from agent_ls.core.messages import Reply
 from agent_ls.editor.desk import ProviderInfo
 from agent_ls.ports.host import Clock
@@ -111,16 +113,24 @@ class Providers:
             headers=provider.headers,
             http=limits,
         )
-        model = KeyedModel(self._keys, provider.key, served)
+        model = KeyedModel(self._keys, provider.key, served, hidden=written_values(provider.headers))
         return model if local else PricedModel(model, base_url=provider.base_url)
 
 
 class KeyedModel:
     """Fetches the key before each call, off the loop when a program has to print it."""
 
-    def __init__(self, keys: Keys, source: KeySource | None, wire: Callable[..., WireModel]) -> None:
-        """`wire` makes the model, given where it gets its key from."""
+    def __init__(
+        self,
+        keys: Keys,
+        source: KeySource | None,
+        wire: Callable[..., WireModel],
+        *,
+        hidden: frozenset[str] = frozenset(),
+    ) -> None:
+        """`wire` makes the model, given where it gets its key from. `hidden`: what else no error may repeat."""
         self._keys = keys
+        self._hidden = hidden
         self._source = source
         self._fetched: Secret | None = None
         self._inner = wire(api_key=None if source is None else self._key)
@@ -132,17 +142,23 @@ class KeyedModel:
         outcome = await self._inner.call(request, emit)
         if isinstance(outcome, Failure) and outcome.cause is Cause.UNAUTHORIZED:
             self._keys.forget(self._source)
-        return outcome
+        return self._masked(outcome) if isinstance(outcome, Failure) else outcome
 
     def warm_up(self) -> None:
         self._inner.warm_up()
 
     async def models(self) -> Sequence[str] | Failure:
         trouble = await self._fetch()
-        return trouble or await self._inner.models()
+        found = trouble or await self._inner.models()
+        return self._masked(found) if isinstance(found, Failure) else found
 
     async def close(self) -> None:
         await self._inner.close()
+
+    def _masked(self, failure: Failure) -> Failure:
+        """Servers repeat in their errors what they were sent."""
+        values = [*self._hidden, self._key() or ""]
+        return replace(failure, message=mask(failure.message, values), detail=mask(failure.detail, values))
 
     def _key(self) -> str | None:
         return None if self._fetched is None else self._fetched.reveal()

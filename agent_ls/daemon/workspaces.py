@@ -27,7 +27,7 @@ class Workspaces:
         # Nobody chose it for a workspace: what may be a secret stays out, whatever it is called.
         self._own = {n: v for n, v in self._clean(environ).items() if not holds_secret(n, v)}
         self._environments: dict[str, dict[str, str]] = {}
-        self._values = secret_values(environ, self._secret)
+        self._values = secret_values(environ, self._secret) | settings.secret_values()
         self.masking = Masking.of(self._values)
         self._servers = ToolServers(settings)
         self.tool_servers = self._servers.of
@@ -39,13 +39,11 @@ class Workspaces:
         self._secret |= settings.secret_names()
         self._own = self._clean(self._own)
         self._environments = {root: self._clean(known) for root, known in self._environments.items()}
+        self._mask(settings.secret_values())
 
     def remember_environment(self, root: str, environment: Mapping[str, str]) -> None:
         self._environments[root.rstrip("/") or "/"] = self._clean(environment)
-        more = secret_values(environment, self._secret) - self._values
-        if more:
-            self._values |= more
-            self.masking = Masking.of(self._values)
+        self._mask(secret_values(environment, self._secret))
 
     def environment(self, root: str) -> Mapping[str, str]:
         """Of the window whose folder holds this root; before any window came, the daemon's own."""
@@ -69,6 +67,12 @@ class Workspaces:
             return options.rules
         # It may hold denials that nobody can read: nothing runs here until it can be read.
         return [Rule(Ruling.DENY, "*", Scope.WORKSPACE, options.problem)]
+
+    def _mask(self, values: frozenset[str]) -> None:
+        """Also what was a secret once."""
+        if values - self._values:
+            self._values |= values
+            self.masking = Masking.of(self._values)
 
     def _clean(self, environ: Mapping[str, str]) -> dict[str, str]:
         return {name: value for name, value in environ.items() if name not in self._secret}

@@ -4,7 +4,7 @@ Owns what each is told, that a stop of the person does not wait for one, and tha
 changes nothing. Does not own the programs (ports.hooks) nor what their end means (core.hooks).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -40,7 +40,14 @@ async def ask(
         return NOTHING
     root = path_of(conversation.workspace) or "/"
     payload = {"event": str(event), **about(conversation), **said}
-    return await services.hooks.run(event, payload, cwd=root, environment=services.environment(root))
+    answer = await services.hooks.run(event, payload, cwd=root, environment=services.environment(root))
+    return _masked(answer, services.masking().text)
+
+
+def _masked(answer: HookAnswer, hide: Callable[[str], str]) -> HookAnswer:
+    """A hook has the environment of its window, and its words are kept."""
+    refused, context, trouble = (text and hide(text) for text in (answer.refused, answer.context, answer.trouble))
+    return replace(answer, refused=refused, context=context, trouble=trouble)
 
 
 async def end_sessions(services: Services) -> None:

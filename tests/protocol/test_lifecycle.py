@@ -147,6 +147,22 @@ async def test_a_wait_outlives_kill_9_and_a_stop_ends_it() -> None:
             assert refused.value.code == "invalid_params"
 
 
+async def test_a_run_that_two_windows_ask_for_again_is_asked_again_once() -> None:
+    gate = Gate()
+    answers = [Http(status=400, body={"error": {"message": "no"}}), reply(Wait(gate), *say("Hello.").steps)]
+    async with scene(InOrder(answers)) as (server, home), home.editor() as one, home.editor(name="other") as two:
+        conversation = await one.create(home.workspace)
+        run_id = await one.send(conversation, "Hello?")
+        await one.until_ended(conversation, run_id, "failed")
+        first = await one.request("agent/run/retry", {"commandId": one.command_id(), "runId": run_id})
+        second = await two.request("agent/run/retry", {"commandId": two.command_id(), "runId": run_id})
+        assert (second["runId"], second["disposition"]) == (first["runId"], "started")
+        gate.open()
+        await one.until_ended(conversation, first["runId"])
+        assert [run["status"] for run in conversation.runs.values()] == ["failed", "completed"]
+        assert len(server.requests) == 2
+
+
 async def test_one_command_is_stopped_and_the_run_goes_on() -> None:
     answers = [use("shell", command="/bin/echo begun; sleep 60"), say("Stopped, I see.")]
     async with scene(InOrder(answers)) as (server, home), home.editor() as editor:

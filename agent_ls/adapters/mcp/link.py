@@ -15,6 +15,7 @@ import anyio
 
 from agent_ls.adapters.mcp.sdk import Sdk, sdk
 from agent_ls.adapters.mcp.transport import Transport, http, stdio
+from agent_ls.core.masking import Masking, written_values
 from agent_ls.core.tool_server import ToolServer
 from agent_ls.ports.host import Clock
 
@@ -57,6 +58,8 @@ class ServerLink:
         self._folder = folder
         self._environment = dict(environment)
         self._clock = clock
+        held = {value for table in (server.env, server.headers, environment) for value in written_values(table)}
+        self._masking = Masking.of(held)
         self._client: Any = None
         self._settled = anyio.Event()
         self._down = anyio.Event()
@@ -73,7 +76,7 @@ class ServerLink:
         with anyio.CancelScope() as self._cancel:
             while True:
                 began = self._clock.monotonic()
-                reason = await self._serve()
+                reason = self._masking.text(await self._serve())
                 self._settled.set()
                 pause = FIRST_PAUSE_S if self._clock.monotonic() - began > STEADY_S else pause
                 self.last_end = reason

@@ -73,7 +73,10 @@ class Person(RuleBasedStateMachine):
     def ask_again(self, data: st.DataObject) -> None:
         run_id = data.draw(st.sampled_from(list(self.state.runs)))
         decided = ask_again(self.state, run_id, self.world.now())
-        self.taken(decided)
+        if isinstance(decided, Decision) and decided.result["runId"] in self.state.runs:
+            assert not decided.facts
+        else:
+            self.taken(decided)
         assert isinstance(decided, Refusal) is (self.state.runs[run_id].status not in AGAIN)
         if isinstance(decided, Decision):
             assert self.state.runs[str(decided.result["runId"])].retry_of == run_id
