@@ -55,7 +55,7 @@ end
 return {}
 """
 
-_CARDS: Final = """
+CARDS: Final = """
 local space, found = vim.api.nvim_get_namespaces().agent_ls_requests, {}
 for _, buf in ipairs(space and vim.api.nvim_list_bufs() or {}) do
   for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true })) do
@@ -174,7 +174,7 @@ class Nvim:
 
     async def cards(self) -> list[Any]:
         """Cards in the text: file, row, sign, lines."""
-        found: list[Any] = await self.lua(_CARDS)
+        found: list[Any] = await self.lua(CARDS)
         return found
 
     async def notices(self) -> list[str]:

@@ -8,7 +8,7 @@ from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
 
-VERBS = """
+VERBS = """\
 answer approvals approve ask attach conversations deny edit fork hurry locks log mode model new next pending plan
 previous prompt queue rename resume retry review rules shells show status steer stop
 """.split()

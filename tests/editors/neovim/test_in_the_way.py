@@ -3,7 +3,7 @@
 import pytest
 
 from agent_ls.testing.model_scenario import ByConversation, Gate, InOrder, Say, Wait, reply, use
-from tests.editors.neovim.nvim import neovim
+from tests.editors.neovim.nvim import CARDS, neovim
 from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
@@ -39,6 +39,19 @@ async def test_who_types_while_three_cards_come_loses_no_key_and_decides_nothing
             assert [card[0] for card in await nvim.cards()] == ["a.txt"] * 3
             assert await nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)") == expected
             assert len(await asker.pending()) == 3
+
+
+async def test_a_sign_is_set_where_there_is_a_column_for_it() -> None:
+    edit = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
+    async with scene(InOrder([use("read", path="a.txt"), edit])) as (_, home):
+        (home.workspace / "a.txt").write_text("one\ntwo\n")
+        async with neovim(home, "a.txt") as nvim:
+            await nvim.command("set signcolumn=yes")
+            await nvim.agent("ask Go")
+            await nvim.until_asked()
+            found = await nvim.until(f"local found = (function() {CARDS} end)() return #found == 1 and found")
+            ((name, row, sign, _),) = found
+            assert (name, row, sign.strip()) == ("a.txt", 1, "┃")
 
 
 async def test_leaving_closing_and_writing_decide_nothing() -> None:

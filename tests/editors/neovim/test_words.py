@@ -17,29 +17,29 @@ WINBAR = (
 
 
 async def test_title_mode_and_model_are_changed_by_a_word_each() -> None:
-    async with scene(InOrder([say("One.")]), models=("scripted-1", "scripted-2")) as (_, home):
-        async with neovim(home) as nvim:
-            await nvim.agent("rename Something")
-            await nvim.agent("mode wild")
-            await nvim.agent("mode")
-            await nvim.agent("ask First")
-            await nvim.until_ended()
-            await nvim.agent("rename The parser")
-            await nvim.until_shows("# The parser")
-            await nvim.agent("mode edits")
-            await nvim.until("return #_G.notices == 5")
-            await nvim.agent("mode")
-            assert await nvim.notices() == [
-                "There is no conversation here yet; `:Agent ask …` begins one.",
-                "There is no mode `wild`: ask, edits, plan or auto.",
-                "The mode is `ask`; `:Agent mode ask|edits|plan|auto` changes it.",
-                "This conversation is `The parser` now.",
-                "The mode is `edits` now.",
-                "The mode is `edits`; `:Agent mode ask|edits|plan|auto` changes it.",
-            ]
-            await nvim.until("return vim.fn.getcompletion('Agent model scripted-2', 'cmdline')[1] == 'scripted-2'")
-            await nvim.agent("model scripted-2")
-            await nvim.until("return _G.notices[#_G.notices] == 'The model is `scripted-2` now.'")
+    both = ("scripted-1", "scripted-2")
+    async with scene(InOrder([say("One.")]), models=both) as (_, home), neovim(home) as nvim:
+        await nvim.agent("rename Something")
+        await nvim.agent("mode wild")
+        await nvim.agent("mode")
+        await nvim.agent("ask First")
+        await nvim.until_ended()
+        await nvim.agent("rename The parser")
+        await nvim.until_shows("# The parser")
+        await nvim.agent("mode edits")
+        await nvim.until("return #_G.notices == 5")
+        await nvim.agent("mode")
+        assert await nvim.notices() == [
+            "There is no conversation here yet; `:Agent ask …` begins one.",
+            "There is no mode `wild`: ask, edits, plan or auto.",
+            "The mode is `ask`; `:Agent mode ask|edits|plan|auto` changes it.",
+            "This conversation is `The parser` now.",
+            "The mode is `edits` now.",
+            "The mode is `edits`; `:Agent mode ask|edits|plan|auto` changes it.",
+        ]
+        await nvim.until("return vim.fn.getcompletion('Agent model scripted-2', 'cmdline')[1] == 'scripted-2'")
+        await nvim.agent("model scripted-2")
+        await nvim.until("return _G.notices[#_G.notices] == 'The model is `scripted-2` now.'")
 
 
 async def test_what_failed_is_asked_again_and_a_held_queue_goes_on() -> None:

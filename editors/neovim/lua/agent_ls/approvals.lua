@@ -93,6 +93,13 @@ local function width_of(buf)
   return math.max(20, width or 80)
 end
 
+local function has_sign_column(buf)
+  return vim.iter(vim.fn.win_findbuf(buf)):all(function(window)
+    local wanted = vim.wo[window].signcolumn
+    return wanted:find('^yes') ~= nil or (wanted == 'number' and vim.wo[window].number)
+  end)
+end
+
 --- The card as virtual lines, none longer than the window; and whether it is all of it.
 local function virtual_lines(request, width)
   local lines = card.lines(request)
@@ -126,7 +133,9 @@ local function put(held, buf, row)
   local request = held.request
   local lines, whole = virtual_lines(request, width_of(buf))
   local mark = vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
-    -- No sign: the first one would open the sign column and move the text to the right.
+    -- Only where there is a sign column: the first sign would open it and move the text to the right.
+    sign_text = has_sign_column(buf) and '┃' or nil,
+    sign_hl_group = 'AgentLsCard',
     number_hl_group = 'AgentLsCard',
     virt_lines = lines,
     priority = 200,

@@ -14,13 +14,13 @@ local OPEN = { starting = true, running = true, finalizing = true }
 ---@class agent_ls.Conversation
 ---@field id string
 ---@field root string
----@field about table
+---@field about agent_ls.wire.ConversationView
 ---@field seq integer
----@field items table<string, table>
----@field requests table<string, table>
----@field queue table[]
----@field windows table[] all that follow it, this one among them
----@field joining table[] what was said to the run that goes on and it has not read yet
+---@field items table<string, agent_ls.wire.Item>
+---@field requests table<string, agent_ls.wire.Request>
+---@field queue agent_ls.wire.Run[]
+---@field windows agent_ls.wire.Presence[] all that follow it, this one among them
+---@field joining agent_ls.wire.Steer[] what was said to the run that goes on and it has not read yet
 ---@field streams table<string, { text: string, output?: string, phase: string, place: integer }>
 ---@field run? string the run that goes on
 ---@field to_retry? string the run that has failed or was stopped, if it is the last one

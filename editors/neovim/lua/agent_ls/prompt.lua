@@ -50,7 +50,8 @@ function M.send(dispatch)
   if not prompt or said == '' then
     return nil
   end
-  local word, words = said:match('^/(%a+)%s*(.*)$')
+  -- Alone or before a blank: `/log/file is empty` is a message.
+  local word, words = (said .. ' '):match('^/(%a+)%s+(.*)$')
   prompt.history[#prompt.history + 1] = said
   if #prompt.history > MOST_HISTORY then
     table.remove(prompt.history, 1)

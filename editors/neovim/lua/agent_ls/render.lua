@@ -234,8 +234,8 @@ local function subagent(item, payload)
 end
 
 --- The lines of an item, and whether blank lines belong around it (`text`) or not (`call`).
----@param item table
----@param known? { request?: table, output?: string } what is known beside the item
+---@param item agent_ls.wire.Item
+---@param known? { request?: agent_ls.wire.Request, output?: string } what is known beside the item
 ---@return string[] lines
 ---@return 'text'|'call' group
 function M.item(item, known)

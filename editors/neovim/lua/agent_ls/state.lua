@@ -5,10 +5,10 @@
 ---@field root string
 ---@field hello? table what the daemon said of itself
 ---@field began integer milliseconds
----@field locks? table[] what is held in this workspace
+---@field locks? agent_ls.wire.Lock[] what is held in this workspace
 
 ---@class agent_ls.Held
----@field request table as the daemon sent it
+---@field request agent_ls.wire.Request as the daemon sent it
 ---@field root string the workspace whose link said so
 ---@field since? integer when this card, with this digest, was first on the screen
 
@@ -27,9 +27,9 @@ return {
   next_mode = {},
   ---@type table<string, agent_ls.Prompt> the buffer that a message is written in, by root
   prompts = {},
-  ---@type table<string, table> models that can be chosen, by name
+  ---@type table<string, agent_ls.wire.ModelView> models that can be chosen, by name
   models = {},
-  ---@type table<string, table> summaries, by id
+  ---@type table<string, agent_ls.wire.ConversationSummary> summaries, by id
   summaries = {},
   ---@type table<string, agent_ls.Held> what waits for the person, by request
   requests = {},
