@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from time import monotonic
 
-from benchmarks import attach, explain, pieces, recovery, rounds, search, stop, stream, table
+from benchmarks import attach, explain, pieces, recovery, rounds, search, stop, stream, table, windows
 from benchmarks.rig import Rig, built, uri
 from benchmarks.seed import Seeded, seed
 
@@ -26,6 +26,7 @@ GROUPS: dict[str, tuple[str, Measure]] = {
     "growth": ("a long conversation", lambda rig, _: rounds.growth(rig)),
     "attach": ("windows", attach.measure),
     "stop": ("stops", lambda rig, _: stop.measure(rig)),
+    "windows": ("many windows, and deaths under them", lambda rig, _: windows.measure(rig)),
     "recovery": ("starts", lambda rig, _: recovery.measure(rig)),
     "resting": ("at rest", lambda rig, _: attach.resting(rig)),
 }

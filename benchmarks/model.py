@@ -7,6 +7,7 @@ The person's last words say what it answers, the same for both sides of a compar
     say N          a text of N characters          read N    N steps, each reads one file
     stream N       N tokens, one event each        reads N   one step that reads N files
     hang X         some tokens, then silence; asked again it answers    shell N   N steps, each runs `echo hi`
+    clock N        N tokens, one in 20 ms, each says when it was said   grep N    N steps, each looks into every file
     stubborn N     a command that ignores TERM
 
 Owns no wire: agent_ls.testing speaks it.
@@ -16,10 +17,11 @@ import asyncio
 import os
 import sys
 from time import monotonic
+from typing import Any
 
 from agent_ls.testing import model_server
 from agent_ls.testing.model_http import HttpConnection, HttpRequest
-from agent_ls.testing.model_scenario import Answer, RequestView, Say, Silence, UseTool, reply
+from agent_ls.testing.model_scenario import Answer, Pause, RequestView, Say, Silence, UseTool, reply
 
 TOKEN = "tok "
 FILES = 10
@@ -45,6 +47,16 @@ class TimedConnection(HttpConnection):
         await super().end()
 
 
+class Clock(Say):
+    """A token that says what time it is when it goes out."""
+
+    def __getattribute__(self, name: str) -> Any:
+        return f"{monotonic():.6f} " if name == "text" else super().__getattribute__(name)
+
+
+TICK = (Clock(""), Pause(0.02))
+
+
 class Script:
     def __init__(self) -> None:
         self._hung: set[str] = set()
@@ -58,6 +70,10 @@ class Script:
                 return reply(Say("x" * int(number), size=40))
             case "stream":
                 return reply(Say(TOKEN * int(number), size=len(TOKEN)))
+            case "clock":
+                return reply(*(TICK * int(number)))
+            case "grep" if done < int(number):
+                return reply(UseTool("grep", {"pattern": f"nowhere to be found {done}"}))
             case "read" if done < int(number):
                 return reply(UseTool("read", {"path": f"file{done % FILES}.txt"}))
             case "shell" if done < int(number):

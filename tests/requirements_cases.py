@@ -223,6 +223,12 @@ CASES: Final[dict[str, Requirement]] = {
             "tests/unit/adapters/tools/test_search.py::test_links_devices_and_binary_files_are_passed_over",
         ),
     ),
+    "case.B70": Requirement(
+        "A conversation's root is fixed when it begins: neither the focus nor folders that come or go change it.",
+        (
+            "tests/protocol/test_windows.py::test_a_window_of_several_folders_sees_each_and_a_conversation_keeps_the_one_it_was_begun_in",
+        ),
+    ),
     "case.B61": Requirement(
         "The mirror of a window's text does not drift in utf-8, utf-16 or utf-32; edits are sent as agreed on.",
         (

@@ -19,6 +19,10 @@ EDITORS: Final[dict[str, Requirement]] = {
         "Fifty windows, ten conversations streaming at once: one that does not read slows nobody and is resynced.",
         ("tests/protocol/test_many_windows.py",),
     ),
+    "windows.typing": Requirement(
+        "Typing is served while an answer streams and the workspace is searched.",
+        ("tests/protocol/test_typing_is_free.py",),
+    ),
     "bridge.deaths": Requirement(
         "Ten daemons killed or handed over under somebody who types into a large unsaved buffer while an answer "
         "streams: no error, the text is known to the last key, the conversation goes on.",

@@ -4,11 +4,12 @@ Owns reading messages as far as a replay needs it, what is added to them (comman
 are sent again. Does not own bytes, sockets (pump) nor the texts of documents (mirror). No I/O apart from random bytes
 for a commandId and a look at the clock.
 
-When a daemon goes: `initialize` is replayed and its answer kept from the editor; then the open documents, as they are
-by then; a request that carries a commandId is sent again, because the same id gives the same answer; every other one
-is answered with ContentModified, on which editors ask again or give up without a word. A command that is sent again
-says when it was given. One over which daemon after daemon ends is answered with an error. Progress that nobody would
-end is ended. What the editor still answers to the old daemon reaches nobody.
+When a daemon goes: `initialize` is replayed, with the folders of now, and its answer kept from the editor; then the
+open documents, as they are by then, and where the person is; a request that carries a commandId is sent again, because
+the same id gives the same answer; every other one is answered with ContentModified, on which editors ask again or give
+up without a word. A command that is sent again says when it was given. One over which daemon after daemon ends is
+answered with an error. Progress that nobody would end is ended. What the editor still answers to the old daemon
+reaches nobody.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ MOST_TRIES = 6
 REPLAY_ID = "agent-ls-bridge:initialize"
 # Said without a wish of the person: no reason to start a daemon that somebody stopped.
 IDLE = frozenset({"agent/window/focus", "agent/diagnostics", "$/setTrace", "$/cancelRequest"})
+# What holds until it is said anew.
+LATEST = frozenset({"agent/window/focus", "$/setTrace"})
+FOLDERS = "workspace/didChangeWorkspaceFolders"
 DOCUMENTS = frozenset({f"textDocument/did{done}" for done in ("Open", "Change", "Save", "Close")})
 # One that goes on while the machine sleeps, as the times of files do.
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -83,6 +87,7 @@ class Memory:
         self._progress: set[int | str] = set()
         self._encoding: str | None = None
         self._mirror: Mirror | None = None
+        self._latest: dict[str, bytes] = {}
 
     @property
     def waits(self) -> bool:
@@ -175,7 +180,8 @@ class Memory:
         """What to send once a replayed `initialize` is answered: what is open now, then what has waited."""
         first = [Outgoing(self._initialized)] if self._initialized else []
         told = self._mirror.replay() if self._mirror else []
-        return [*first, *(Outgoing(_encode(message), lasting=False) for message in told), *_lasting(unsent)]
+        again = [*(_encode(message) for message in told), *self._latest.values()]
+        return [*first, *(Outgoing(body, lasting=False) for body in again), *_lasting(unsent)]
 
     def _dated(self, message: Outgoing) -> Outgoing:
         """A command says when it was given: the next daemon shows anew what it answers."""
@@ -204,6 +210,12 @@ class Memory:
             self.exit_code = 0 if self._shutdown else 1
         elif method == "initialized":
             self._initialized = body
+        elif method == FOLDERS and self._initialize is not None:
+            _move_folders(self._initialize, params)
+            return Outgoing(body, lasting=not self._served)
+        elif method in LATEST:
+            self._latest[method] = body
+            return Outgoing(body, lasting=not self._served, idle=True)
         return Outgoing(body, idle=method in IDLE)
 
     def _documents(self) -> Mirror:
@@ -318,6 +330,18 @@ def _add_environment(params: dict[str, Any], env: Mapping[str, str]) -> None:
     ours = options.setdefault("agentLs", {})
     if isinstance(ours, dict) and "environment" not in ours:
         ours["environment"] = {name: value for name, value in env.items() if _is_text(name + value)}
+
+
+def _move_folders(initialize: dict[str, Any], params: Any) -> None:
+    """The next daemon is greeted with the folders that there are now."""
+    event = params.get("event") if isinstance(params, dict) else None
+    held = initialize.get("params")
+    if not isinstance(event, dict) or not isinstance(held, dict):
+        return
+    gone, come = ([f for f in event.get(name) or [] if isinstance(f, dict)] for name in ("removed", "added"))
+    before = [folder for folder in held.get("workspaceFolders") or [] if isinstance(folder, dict)]
+    left = {folder.get("uri") for folder in gone}
+    held["workspaceFolders"] = [folder for folder in before if folder.get("uri") not in left] + come
 
 
 def _text(params: Any, name: str) -> str:

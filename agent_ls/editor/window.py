@@ -32,6 +32,7 @@ class Window(Connection):
         self.capabilities: Mapping[str, Any] = {}
         self.prompts = "none"
         self.trusted = True
+        self._environment: dict[str, str] | None = None
         self.encoding = UTF_16
         self._held: dict[str, list[Event]] = {}
         self._attached: set[str] = set()
@@ -60,9 +61,8 @@ class Window(Connection):
         self.trusted = ours.get("trusted") is not False
         self.encoding = agreed_encoding(params)
         environment = ours.get("environment")
-        if isinstance(environment, dict):
-            for folder in self.folders:
-                self._desk.remember_environment(path_of(folder), {str(k): str(v) for k, v in environment.items()})
+        self._environment = {str(k): str(v) for k, v in environment.items()} if isinstance(environment, dict) else None
+        self._remember_environment()
         self._desk.inbox.join(self)
         self._desk.language.join(self)
         return {
@@ -89,6 +89,15 @@ class Window(Connection):
         for conversation_id in tuple(self._attached):
             self.detach(conversation_id)
             self._desk.inbox.presence.changed(conversation_id)
+
+    def move_folders(self, params: Mapping[str, Any]) -> None:
+        """Folders came to the window or left it. A conversation keeps the one that it was begun in."""
+        event = params.get("event")
+        event = event if isinstance(event, dict) else {}
+        left, come = _uris(event.get("removed")), _uris(event.get("added"))
+        self.folders = tuple(dict.fromkeys([folder for folder in self.folders if folder not in left] + come))
+        self._remember_environment()
+        self._desk.inbox.tell(self)
 
     def follows(self, conversation_id: str) -> bool:
         return conversation_id in self._attached
@@ -147,6 +156,11 @@ class Window(Connection):
         """Whether a conversation of this workspace concerns the window; one without folders sees all."""
         return not self.folders or any(_overlap(folder, workspace) for folder in self.folders)
 
+    def _remember_environment(self) -> None:
+        if self._environment is not None:
+            for folder in self.folders:
+                self._desk.remember_environment(path_of(folder), self._environment)
+
     def _send_events(self, conversation_id: str, events: Sequence[Event]) -> None:
         """Each once and none left out, whoever wrote them: what was read may overlap with what is heard."""
         told = self._told.get(conversation_id, 0)
@@ -163,9 +177,14 @@ class Window(Connection):
 def _folders(params: dict[str, Any]) -> tuple[str, ...]:
     given = params.get("workspaceFolders")
     if isinstance(given, list) and given:
-        return tuple(str(folder["uri"]) for folder in given if isinstance(folder, dict) and folder.get("uri"))
+        return tuple(_uris(given))
     root = params.get("rootUri")
     return (str(root),) if root else ()
+
+
+def _uris(given: Any) -> list[str]:
+    folders = given if isinstance(given, list) else []
+    return [str(folder["uri"]) for folder in folders if isinstance(folder, dict) and folder.get("uri")]
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -50,6 +50,6 @@ CAPABILITIES: Final[dict[str, Any]] = {
     "codeLensProvider": {"resolveProvider": False},
     "completionProvider": {"triggerCharacters": ["@", "/", "#"], "resolveProvider": False},
     "inlayHintProvider": {"resolveProvider": False},
-    "workspace": {"workspaceFolders": {"supported": True}},
+    "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
     "experimental": {"agentLs": {"protocol": {"min": 1, "max": 1}}},
 }

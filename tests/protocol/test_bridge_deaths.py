@@ -93,6 +93,35 @@ def test_a_new_daemon_is_told_of_open_documents_as_they_are_before_anything_is_a
         assert link.next()["params"]["textDocument"]["version"] == 4
 
 
+def test_a_new_daemon_is_greeted_with_the_folders_of_now_and_told_where_the_person_is(
+    daemon: FakeDaemon, editor: Editor, runtime_dir: Path
+) -> None:
+    link = daemon.accept()
+    one, two, three = ({"uri": f"file:///{name}", "name": name} for name in ("one", "two", "three"))
+    editor.send(id=1, method="initialize", params={"workspaceFolders": [one, two]})
+    link.next()
+    link.send(id=1, result={"capabilities": {}})
+    editor.next()
+    editor.send(method="initialized", params={})
+    event = {"removed": [one], "added": [three]}
+    editor.send(method="workspace/didChangeWorkspaceFolders", params={"event": event})
+    for uri in ("file:///two/a", "file:///three/b"):
+        editor.send(method="agent/window/focus", params={"focused": True, "uri": uri})
+    assert [link.next()["method"].rpartition("/")[2] for _ in range(4)] == [
+        "initialized",
+        "didChangeWorkspaceFolders",
+        "focus",
+        "focus",
+    ]
+    with daemon.replaced(runtime_dir) as successor:
+        link = successor.accept()
+        assert link.next()["params"]["workspaceFolders"] == [two, three]
+        link.send(id="agent-ls-bridge:initialize", result={"capabilities": {}})
+        assert [link.next().get("params") for _ in range(2)] == [{}, {"focused": True, "uri": "file:///three/b"}]
+        editor.send(id=2, method="m")
+        assert link.next()["id"] == 2
+
+
 def test_progress_that_nobody_would_end_is_ended(daemon: FakeDaemon, editor: Editor, runtime_dir: Path) -> None:
     link = daemon.accept()
     initialized(editor, link)

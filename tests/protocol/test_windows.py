@@ -149,6 +149,34 @@ async def test_a_plain_window_in_which_a_card_stood_says_in_one_short_line_who_a
         assert run_id in conversation.runs
 
 
+async def test_a_window_of_several_folders_sees_each_and_a_conversation_keeps_the_one_it_was_begun_in() -> None:
+    """Each root holds a file of that name: which one is meant depends neither on the focus nor on the others."""
+    read = [use("read", path="src/x.py"), use("write", path="src/x.py", content="new\n"), say("Done.")]
+    async with scene(InOrder([*read, COMMAND, say("Done.")])) as (_, home):
+        one, two = home.folder("A"), home.folder("B")
+        for root in (one, two):
+            (root / "src").mkdir()
+            (root / "src" / "x.py").write_text(f"in {root.name}\n")
+        async with home.bridged(one, two, name="vim", features=["ui.approval"]) as editor:
+            conversation = await editor.create(two)
+            await editor.notify("agent/window/focus", {"focused": True, "uri": (one / "src" / "x.py").as_uri()})
+            run_id = await editor.send(conversation, "Go.")
+            (request,) = await editor.until_asked(conversation)
+            event = {"removed": [{"uri": two.as_uri(), "name": "B"}], "added": []}
+            await editor.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+            await editor.respond(request, "allow")
+            await editor.until_ended(conversation, run_id)
+            assert conversation.result(conversation.calls[0]["id"])["output"] == "in B\n"
+            assert [(root / "src" / "x.py").read_text() for root in (one, two)] == ["in A\n", "new\n"]
+
+            # A folder that came later is seen like the first.
+            third = home.folder("C")
+            event = {"removed": [], "added": [{"uri": third.as_uri(), "name": "C"}]}
+            await editor.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+            await asked_by(editor, third)
+            await editor.wait_for(lambda: numbers(editor) == (1, [2]))
+
+
 async def test_windows_of_one_conversation_know_of_each_other() -> None:
     async with (
         scene(InOrder([])) as (_, home),

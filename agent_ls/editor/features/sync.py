@@ -13,6 +13,10 @@ from agent_ls.editor.surface.places import line_of
 from agent_ls.editor.window import Window
 
 
+async def folders_changed(desk: Desk, window: Window, params: Json) -> None:
+    window.move_folders(params)
+
+
 async def focused(desk: Desk, window: Window, params: Json) -> None:
     uri = params.get("uri")
     desk.inbox.focus.told(window, focused=params.get("focused") is True)

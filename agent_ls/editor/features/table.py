@@ -70,6 +70,7 @@ def handlers(desk: Desk, methods: Mapping[str, Handler]) -> dict[str, Handler]:
         "textDocument/codeLens": bound(desk, conversation_documents.lenses),
         "textDocument/completion": bound(desk, completion.complete),
         "agent/window/focus": bound(desk, sync.focused),
+        "workspace/didChangeWorkspaceFolders": bound(desk, sync.folders_changed),
     }
 
 
