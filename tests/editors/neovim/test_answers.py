@@ -97,6 +97,24 @@ async def test_the_keys_go_from_one_place_that_waits_to_the_next_and_the_stock_m
             assert await nvim.lua("return vim.fn.maparg('<Plug>(agent-ls-approve)', 'n') ~= ''")
 
 
+async def test_a_card_of_a_subagent_says_whose_task_it_is_and_what_would_hide_in_it_is_shown() -> None:
+    async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
+        assert await nvim.lua(SUBAGENT) == [
+            "#3  Run a command",
+            "asked by a subagent, whose task is: Count⟨U+202E⟩ the words",
+            "$ wc a.txt",
+        ]
+
+
+SUBAGENT = """
+local shown = require('agent_ls.card').lines({
+  number = 3, title = '$ wc a.txt', kind = 'approval', options = {},
+  origin = { conversationIds = { 'one' }, task = 'Count\\u{202e} the words' },
+  card = { type = 'command', command = 'wc a.txt', cwd = '/' },
+})
+return vim.tbl_map(function(line) return line[1] end, vim.list_slice(shown, 1, 3))
+"""
+
 PRESSED = """
 local function over() return #require('agent_ls.approvals').pending() == 0 end
 if not over() then

@@ -98,6 +98,28 @@ async def test_a_file_that_the_agent_wrote_is_not_asked_about_and_unsaved_text_i
             assert len(await nvim.notices()) == (1 if written else 0)
 
 
+async def test_two_neovims_with_the_changed_file_open_both_show_it_and_neither_asks_or_is_left_unsaved() -> None:
+    edit = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
+    async with scene(InOrder([use("read", path="a.txt"), edit, say("Done.")])) as (_, home):
+        file = home.workspace / "a.txt"
+        file.write_text("one\ntwo\n")
+        async with neovim(home, "a.txt") as left, neovim(home, "a.txt") as right:
+            await left.until(LINKED)
+            await right.until(LINKED)
+            await left.agent("mode edits")
+            await left.agent("ask Change it")
+            await left.until_ended()
+            assert file.read_text() == "one\n2\n"
+            for nvim in (left, right):
+                await nvim.command("checktime")
+                await nvim.until("return vim.fn.getbufline('a.txt', 2)[1] == '2'")
+                assert await nvim.mode() == "n"
+                assert "W1" not in await nvim.lua("return vim.fn.execute('messages')")
+                assert await nvim.lua("return vim.bo[vim.fn.bufnr('a.txt')].modified") is False
+            await right.command("silent undo")
+            assert await right.lua("return vim.fn.getline(2)") == "two"
+
+
 async def test_the_daemon_is_told_where_the_focus_is() -> None:
     async with scene(InOrder([])) as (_, home):
         (home.workspace / "a.txt").write_text("one\ntwo\n")
