@@ -225,4 +225,4 @@ async def test_a_transcript_has_an_outline_folds_and_links() -> None:
         assert (link.range.start.line, link.target) == (call, (home.workspace / "a.txt").as_uri())
         elsewhere = home.workspace / "a.txt"
         await plain.open(elsewhere)
-        assert await plain.asked("textDocument/documentSymbol", elsewhere, shape) == ()
+        assert list(await plain.asked("textDocument/documentSymbol", elsewhere, shape)) == []
