@@ -24,6 +24,14 @@ def edits(old: Text, new: str) -> list[TextEdit]:
     return [_edit(old, was[a:b], will[c:d], at=a) for a, b, c, d in _hunks(was, will)]
 
 
+def appended(old: Text, more: str) -> TextEdit:
+    """`more` behind the end of the text, whatever its length."""
+    last = len(old.lines) - 1
+    if last and not old.lines[last]:
+        return _appended(old, more, at=last)
+    return {"range": {"start": old.end(), "end": old.end()}, "newText": more}
+
+
 def apart(one: str, other: str) -> tuple[int, int]:
     """(length of the common start, length of the common end), which do not overlap."""
     start = _common(one, other)

@@ -10,7 +10,7 @@ from typing import Literal
 
 import anyio
 
-from agent_ls.core.text_edits import apart, edits
+from agent_ls.core.text_edits import apart, appended, edits
 from agent_ls.editor.book import Answered, Outcome, Unanswered
 from agent_ls.editor.documents import Overlay
 
@@ -66,11 +66,9 @@ async def put(overlay: Overlay, target: str, patience: Patience) -> Put:
 
 async def append(overlay: Overlay, more: str, patience: Patience) -> Put:
     """`more` at the end of the window's copy: costs what is added, however long the copy is."""
-    place, lines, before = overlay.text.end(), more.count("\n") + 2, len(overlay.text.lines)
-    change = {
-        "textDocument": {"uri": overlay.uri, "version": overlay.version},
-        "edits": [{"range": {"start": place, "end": place}, "newText": more}],
-    }
+    lines, before = more.count("\n") + 2, len(overlay.text.lines)
+    document = {"uri": overlay.uri, "version": overlay.version}
+    change = {"textDocument": document, "edits": [appended(overlay.text, more)]}
 
     def shown() -> Shown:
         tail = "".join(overlay.text.lines[-lines:]).replace("\r\n", "\n").rstrip("\n")

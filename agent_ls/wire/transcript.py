@@ -7,7 +7,7 @@ text than an export: that one is written whole, this one is only ever added to.
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from agent_ls.core.conversation import Conversation
@@ -109,10 +109,17 @@ def _outcome(call: Call) -> str:
 def _attached(item: ContextItem) -> str:
     if item.uri is None:
         return f"({one_line(item.type)})"
-    span = item.range or {}
-    lines = [span[end]["line"] + 1 for end in ("start", "end") if isinstance(span.get(end), dict)]
-    name = item.uri.rpartition("/")[2] + (":" + "-".join(map(str, dict.fromkeys(lines))) if lines else "")
-    return _link(name, item.uri)
+    return _link(item.uri.rpartition("/")[2] + _lines(item.range), item.uri)
+
+
+def _lines(span: dict[str, Any] | None) -> str:
+    """`:3-9`; a range that ends at the beginning of a line does not hold that line."""
+    match span:
+        case {"start": {"line": int(first)}, "end": {"line": int(last), "character": int(end)}}:
+            last = last + (1 if end or last == first else 0)
+            return f":{first + 1}" + (f"-{last}" if last > first + 1 else "")
+        case _:
+            return ""
 
 
 def _link(name: str, uri: str) -> str:

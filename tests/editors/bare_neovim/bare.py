@@ -53,9 +53,8 @@ class BareNvim(Nvim):
 
     async def act(self, title: str) -> None:
         """The stock code action of that title, once."""
-        await self.lua(
-            f"vim.lsp.buf.code_action({{ apply = true, filter = function(action) return action.title == '{title}' end }})"
-        )
+        chosen = f"filter = function(action) return action.title == '{title}' end"
+        await self.lua(f"vim.lsp.buf.code_action({{ apply = true, {chosen} }})")
 
     async def attached(self) -> None:
         """Until the buffer in front is known to a server."""
