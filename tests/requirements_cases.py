@@ -223,6 +223,10 @@ CASES: Final[dict[str, Requirement]] = {
             "tests/unit/adapters/tools/test_search.py::test_links_devices_and_binary_files_are_passed_over",
         ),
     ),
+    "case.B60": Requirement(
+        "A very long conversation is shown by pages, listed and stopped without its whole history being read.",
+        ("tests/protocol/test_long_conversation.py",),
+    ),
     "case.B70": Requirement(
         "A conversation's root is fixed when it begins: neither the focus nor folders that come or go change it.",
         (
