@@ -34,6 +34,13 @@ def answers_to(request: Json, text: str) -> tuple[dict[str, Answer], str | None]
     return {_id(first): answer}, next((option["id"] for option in offered if option["id"] == answer), None)
 
 
+def allowance(named: str) -> Json:
+    """For how long it is allowed. `prefix` is the wider of the two rules that a card may offer for a conversation."""
+    if named == "prefix":
+        return {"scope": "conversation", "optionId": "allow_conversation_prefix"}
+    return {"scope": named}
+
+
 def plan_answer(options: argparse.Namespace) -> Json:
     """How a plan is accepted: which mode follows, and the plan itself where the person has changed it."""
     how: Json = {"optionId": "accept_edits" if options.mode == "edits" else "accept"}

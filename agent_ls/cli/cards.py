@@ -51,6 +51,12 @@ def verb(request: Json) -> str:
     return words.get(str(request.get("decision")), str(request.get("status")))
 
 
+def offered(request: Json) -> list[str]:
+    """For how long it can be allowed beside this once; `prefix` is the wider rule for a conversation."""
+    kept = [option for option in request.get("options") or [] if option.get("rule")]
+    return ["prefix" if str(option["id"]).endswith("_prefix") else str(option.get("scope")) for option in kept]
+
+
 def _body(request: Json, style: Style) -> list[str]:
     shown: Json = request.get("card") or {}
     if request.get("kind") == "question":
@@ -162,15 +168,10 @@ def _how_to_answer(request: Json) -> str:
         asked: list[Json] = request.get("questions") or []
         words = " ".join(f"{one_line(str(one.get('id')), 64)}=…" for one in asked) if len(asked) > 1 else '"…"'
         return f'agent-ls answer {number} {words}  ·  agent-ls deny {number} "why"'
-    how = " [--mode edits] [--plan FILE]" if request.get("kind") == "plan" else _scopes(request)
+    how = " [--mode edits] [--plan FILE]" if request.get("kind") == "plan" else ""
+    if longer := offered(request):
+        how = f" [--scope {'|'.join(longer)}]"
     return f'agent-ls approve {number}{how}  ·  agent-ls deny {number} "why"'
-
-
-def _scopes(request: Json) -> str:
-    """For how long it can be allowed beside this once, as `approve` takes it."""
-    kept = [option for option in request.get("options") or [] if option.get("rule")]
-    names = ["prefix" if str(option["id"]).endswith("_prefix") else str(option.get("scope")) for option in kept]
-    return f" [--scope {'|'.join(names)}]" if names else ""
 
 
 def _pending(request: Json) -> bool:

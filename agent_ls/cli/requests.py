@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from agent_ls.cli import shown
 from agent_ls.cli.ago import ago
-from agent_ls.cli.answers import answers_to, plan_answer
+from agent_ls.cli.answers import allowance, answers_to, plan_answer
 from agent_ls.cli.cards import card, decided, verb
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.places import command_id
@@ -75,17 +75,10 @@ def run_approve(options: argparse.Namespace) -> int:
         digest = shown.digest(options.number) or _look(request)
         if digest is None:
             return 1
-        how = plan_answer(options) if request["kind"] == "plan" else _scope(options.scope)
+        how = plan_answer(options) if request["kind"] == "plan" else allowance(options.scope)
         _respond(client, request, digest=digest, decision="allow", **how)
     put(f"Allowed #{options.number}.")
     return 0
-
-
-def _scope(named: str) -> Json:
-    """`prefix` is the wider of the two rules that a card may offer for a conversation."""
-    if named == "prefix":
-        return {"scope": "conversation", "optionId": "allow_conversation_prefix"}
-    return {"scope": named}
 
 
 def run_deny(options: argparse.Namespace) -> int:

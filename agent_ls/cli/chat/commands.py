@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from agent_ls.cli import spent
-from agent_ls.cli.answers import answers_to
+from agent_ls.cli.answers import allowance, answers_to
+from agent_ls.cli.cards import offered
 from agent_ls.cli.cells import untabbed, wrap
 from agent_ls.cli.chat import listings
-from agent_ls.cli.chat.asking import scopes
 from agent_ls.cli.chat.talk import Leave, Talk
 from agent_ls.cli.client import ClientError
 
@@ -54,10 +54,10 @@ class Commands:
                 self._say("A plan is accepted by /allow, or by /allow edits: its edits are not asked for then.")
             else:
                 self._talk.decide(request, "allow", optionId="accept_edits" if rest else "accept")
-        elif rest and rest not in scopes(request):
-            self._say(f"It can be allowed: {', '.join(sorted(scopes(request)))}.")
+        elif rest not in {"", "once", *offered(request)}:
+            self._say(f"It can be allowed: {', '.join(['once', *offered(request)])}.")
         else:
-            self._talk.decide(request, "allow", scope=rest or "once")
+            self._talk.decide(request, "allow", **allowance(rest or "once"))
 
     def deny(self, rest: str) -> None:
         request, why = self._pending(rest)
@@ -251,7 +251,7 @@ class Command:
 COMMANDS: Final = {
     command.name: command
     for command in (
-        Command("allow", "[N] [conversation]", "allow what was shown: y, or c for this conversation", Commands.allow),
+        Command("allow", "[N] [HOW]", "allow what was shown: y; HOW: as its card offers", Commands.allow),
         Command("deny", "[N] [why]", "refuse it; the agent is told why: n", Commands.deny),
         Command("answer", "[N] TEXT", "answer a question: words, or a choice's number", Commands.answer),
         Command("show", "[N]", "the card of a request again", Commands.show),

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from agent_ls.cli.chat.commands import Commands
 from agent_ls.cli.chat.talk import Talk
 
 Json = dict[str, Any]
@@ -55,3 +58,35 @@ def test_one_that_was_just_answered_here_is_not_asked_again() -> None:
     assert chat.asking.current is None
     chat._told("agent/request/changed", {"requests": []})
     assert chat._answered == set()
+
+
+OPTIONS = [
+    {"id": "allow_once", "label": "Once", "decision": "allow", "scope": "once"},
+    {"id": "allow_conversation", "label": "C", "decision": "allow", "scope": "conversation", "rule": "shell(git x)"},
+    {
+        "id": "allow_conversation_prefix",
+        "label": "P",
+        "decision": "allow",
+        "scope": "conversation",
+        "rule": "shell(git *)",
+    },
+]
+
+
+@pytest.mark.parametrize(
+    ("typed", "sent"),
+    [
+        ("/allow", {"scope": "once"}),
+        ("/allow 1 conversation", {"scope": "conversation"}),
+        ("/allow prefix", {"scope": "conversation", "optionId": "allow_conversation_prefix"}),
+    ],
+)
+def test_what_the_card_offers_can_be_allowed(monkeypatch: pytest.MonkeyPatch, typed: str, sent: dict[str, str]) -> None:
+    chat = talk()
+    decided: list[Json] = []
+    monkeypatch.setattr(chat, "decide", lambda _request, _decision, **how: decided.append(how))
+    asked = {**request(1, "c1"), "kind": "approval", "title": "$ git x", "options": OPTIONS}
+    chat.asking.put(asked)
+    chat.asking.showed(asked, 0.0)
+    assert Commands(chat).run(typed)
+    assert decided == [sent]
