@@ -4,6 +4,7 @@ Owns names, directions, parameters, results and what is built. Daemon, docs, JSO
 read this table. Does not own what a method does (editor.handlers), nor the standard LSP methods.
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -43,10 +44,29 @@ class Method:
         """The checked parameters, an instance of `params`. No params at all are read as an empty object."""
         if not self.built:
             return unsupported(self)
+        if self.changes and _holds_half_a_pair(raw):
+            return Refusal(Code.INVALID_PARAMS, _HALF, "Leave that sign out, or send the whole of it.")
         try:
             return self.params.model_validate({} if raw is None else raw)
         except ValidationError as error:
             return Refusal(Code.INVALID_PARAMS, models.describe(error))
+
+
+_HALF: Final = "A text holds half of a surrogate pair (a sign that was cut in two), which cannot be written down."
+_HALF_A_PAIR: Final = re.compile("[\ud800-\udfff]")
+
+
+def _holds_half_a_pair(raw: object) -> bool:
+    left = [raw]
+    while left:
+        match left.pop():
+            case str() as text if _HALF_A_PAIR.search(text):
+                return True
+            case dict() as table:
+                left += [*table.keys(), *table.values()]
+            case list() as listed:
+                left += listed
+    return False
 
 
 def unsupported(method: Method) -> Refusal:

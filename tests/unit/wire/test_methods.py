@@ -27,6 +27,22 @@ def test_parameters_arrive_with_python_names_and_core_types() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("agent/message/send", {**SEND, "content": [{"type": "text", "text": "cut \ud83d"}]}),
+        ("agent/message/send", {**SEND, "context": [{"type": "selection", "text": "\udc00"}]}),
+        ("agent/request/respond", {**RESPOND, "input": {"markdown": "\ud800"}}),
+        ("agent/request/respond", {**RESPOND, "input": {"\ud800": 1}}),
+        ("agent/request/respond", {**RESPOND, "decision": "answer", "answers": {"a": ["\ud800"]}}),
+    ],
+)
+def test_a_sign_that_was_cut_in_two_is_refused_wherever_it_stands(method: str, params: dict[str, Any]) -> None:
+    refused = METHODS[method].read(params)
+    assert isinstance(refused, Refusal)
+    assert (refused.code, "half of a surrogate pair" in refused.message) == (Code.INVALID_PARAMS, True)
+
+
 def test_no_parameters_are_an_empty_object() -> None:
     assert METHODS["agent/status"].read(None) == models.Params()
 
