@@ -8,6 +8,7 @@ They are read at each look, so what another process has changed in them holds at
 import json
 import os
 import re
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -47,8 +48,9 @@ class RuleFiles:
         held = _read(path)
         if isinstance(held, str):
             return [Rule(Ruling.DENY, "*", scope, held)]
-        found = (rule_of(entry, scope, place=place, origin=path) for entry in held.entries)
-        return [rule for rule in found if rule is not None]
+        # A denial that cannot be read any more must not be lost.
+        lost = Rule(Ruling.ASK, "*", scope, f"a rule in {path} that cannot be read")
+        return [rule_of(entry, scope, place=place, origin=path) or lost for entry in held.entries]
 
     def add(self, root: str | None, kept: Kept, said: Said) -> dict[str, Any] | Refusal:
         place, scope = _name(root), _scope(root)
@@ -121,16 +123,19 @@ def _scope(root: str | None) -> Scope:
 
 def _read(path: str) -> _Kept | str:
     """A sentence where it cannot be read."""
+    unreadable = f"{path} cannot be read, and it may hold denials."
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), encoding="utf-8") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return unreadable  # a pipe would keep everybody waiting
             content = json.loads(file.read(_LARGEST))
         entries = tuple(dict(entry) for entry in content["rules"])
         answers = {str(name): [str(what), dict(told)] for name, (what, told) in content.get("answers", {}).items()}
         return _Kept(content.get("workspace"), entries, answers)
     except FileNotFoundError:
         return _Kept()
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return f"{path} cannot be read, and it may hold denials."
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return unreadable
 
 
 def _used() -> Refusal:
