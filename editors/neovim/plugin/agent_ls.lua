@@ -1,4 +1,4 @@
--- Defines `:Agent`, its `<Plug>` maps and the autocommands that notice files; the rest is loaded when it is first needed.
+-- Defines `:Agent`, its `<Plug>` maps and the autocommands that notice files; the rest is loaded when first needed.
 if vim.g.loaded_agent_ls then
   return
 end
