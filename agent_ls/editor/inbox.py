@@ -140,6 +140,11 @@ class Inbox:
         """Whether the person looks at any window."""
         return any(self.focus.has(window) for window in self._windows)
 
+    def pending_of(self, conversation_id: str) -> list[Request]:
+        """What it waits for, and its subagents, by number."""
+        found = [request for request in self._pending.values() if request.is_of(conversation_id)]
+        return sorted(found, key=lambda request: request.number)
+
     def waits(self, request_id: str) -> bool:
         return request_id in self._pending
 

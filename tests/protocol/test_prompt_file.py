@@ -10,7 +10,7 @@ from agent_ls.testing.buffers import Manner
 from agent_ls.testing.editor import Editor, Refused
 from agent_ls.testing.home import Home
 from agent_ls.testing.mirror import Mirror
-from agent_ls.testing.model_scenario import InOrder, say, use
+from agent_ls.testing.model_scenario import ByConversation, InOrder, UseTool, reply, say, use
 from tests.plain_editor import PlainEditor, plain_editor
 from tests.protocol.test_transcript_file import papers, until_holds, until_shows
 from tests.scene import lines, scene
@@ -38,7 +38,7 @@ def said(conversation: Mirror) -> list[tuple[str, Any]]:
 
 async def test_what_is_written_is_sent_by_code_action_cleared_through_the_window_and_answered() -> None:
     async with (
-        scene(InOrder([say("Hello!")])) as (_, home),
+        scene(InOrder([say("Hello!"), say("Again!")])) as (_, home),
         home.editor() as asker,
         plain_editor(home) as plain,
     ):
@@ -52,6 +52,13 @@ async def test_what_is_written_is_sent_by_code_action_cleared_through_the_window
         assert (said(conversation), prompt.read_text()) == ([("Say 😋.", [])], "")
         with pytest.raises(Refused, match="prompt document is empty"):
             await plain.choose(prompt, 0, "Send")
+        # Given once more with the id that was taken already, as after the death of a daemon, it sends nothing again.
+        await plain.type(prompt, "More.")
+        send = await plain.action(prompt, 0, "Send")
+        done = await plain.run(send, commandId="mine")
+        await asker.until_ended(conversation, done["runId"])
+        assert await plain.run(send, commandId="mine") == {"cleared": True}
+        assert [text for text, _ in said(conversation)] == ["Say 😋.", "More."]
 
 
 async def test_what_is_typed_while_it_is_sent_stays_and_a_half_written_prompt_is_never_touched() -> None:
@@ -226,3 +233,18 @@ async def test_a_transcript_has_an_outline_folds_and_links() -> None:
         elsewhere = home.workspace / "a.txt"
         await plain.open(elsewhere)
         assert list(await plain.asked("textDocument/documentSymbol", elsewhere, shape)) == []
+
+
+async def test_what_a_subagent_asks_is_answered_at_the_documents_of_its_parent() -> None:
+    delegated = reply(UseTool("task", {"description": "Count", "prompt": "Count the files."}))
+    scenarios = ByConversation({"Count": InOrder([COMMAND, say("Seven.")]), "Go": InOrder([delegated, say("Done.")])})
+    async with scene(scenarios) as (_, home), home.editor() as asker, plain_editor(home) as plain:
+        conversation, transcript, prompt = await begun(home, asker, plain, "Go.")
+        done = await plain.choose(prompt, 0, "Send")
+        (request,) = await asker.wait_for(lambda: asker.changed["requests"])
+        number = request["number"]
+        assert (await plain.offered(prompt))[:2] == [f"Allow once #{number}", f"Deny #{number}"]
+        await plain.choose(prompt, 0, f"Allow once #{number}")
+        await asker.until_ended(conversation, done["runId"])
+        await until_holds(asker, transcript, "Done.")
+        assert lines(home.workspace / "ran") == ["hi"]

@@ -47,7 +47,7 @@ async def complete(desk: Desk, window: Window, params: Json) -> Json | None:
                 heading(request),
                 documentation=page(request, state.conversation, markdown=True),
             )
-            for request in sorted(state.pending.values(), key=lambda request: request.number)
+            for request in desk.inbox.pending_of(state.conversation.id)
         ]
     items = [{**item, "textEdit": {"range": over, "newText": item["label"]}} for item in found]
     return {"isIncomplete": typed[0] == "@", "items": items}

@@ -73,7 +73,7 @@ async def lenses(desk: Desk, window: Window, params: Json) -> list[Json]:
         return []
     line = 0 if paper.is_prompt or text is None else max(0, len(text.lines) - 2)
     place = {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 0}}
-    return [{"range": place, "command": command} for command in controls(state)]
+    return [{"range": place, "command": command} for command in _controls(desk, state)]
 
 
 async def actions(desk: Desk, window: Window, uri: str, *, only: Any) -> list[Json]:
@@ -84,8 +84,8 @@ async def actions(desk: Desk, window: Window, uri: str, *, only: Any) -> list[Js
     if state is None:
         return []
     if not takes_literals(window):
-        return controls(state)
-    return [{"title": each["title"], "kind": AGENT_KIND, "command": each} for each in controls(state)]
+        return _controls(desk, state)
+    return [{"title": each["title"], "kind": AGENT_KIND, "command": each} for each in _controls(desk, state)]
 
 
 async def state_of(desk: Desk, conversation_id: str) -> ConversationState | None:
@@ -103,6 +103,10 @@ def path_in(uri: str, root: str) -> str:
     """As a person writes it in a message about this folder."""
     path = local_path(uri)
     return uri if isinstance(path, NotLocal) else path.removeprefix(root.rstrip("/") + "/")
+
+
+def _controls(desk: Desk, state: ConversationState) -> list[Json]:
+    return controls(state, desk.inbox.pending_of(state.conversation.id))
 
 
 def _document(desk: Desk, window: Window, params: Json) -> tuple[str, Paper | None, Text | None]:

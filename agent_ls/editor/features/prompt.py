@@ -5,7 +5,7 @@ meanwhile stays. What is sent goes the way of every message, through the handler
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from agent_ls.editor.features.params import Json
 from agent_ls.editor.through import Patience
 from agent_ls.editor.window import Window
 from agent_ls.ports.files import Place
+from agent_ls.ports.ledger import LedgerError
 from agent_ls.ports.papers import PROMPT
 
 ORDERS: Final[Mapping[str, str]] = {
@@ -63,6 +64,8 @@ class Prompts:
         try:
             held = await self._held(window, known)
             if not held.text.strip():
+                if await self._again(params):
+                    return {"cleared": True}
                 raise Refused(_EMPTY)
             done = await self._sent(window, state, held.text.strip(), params=params)
             cleared = await self._clear(known, held)
@@ -72,6 +75,14 @@ class Prompts:
             said = "It is sent. Its text could not be taken out of the prompt document: do so before you send again."
             window.notify("window/showMessage", {"type": INFO, "message": said})
         return {**done, "cleared": cleared}
+
+    async def _again(self, params: Json) -> bool:
+        """Whether the bridge gives it once more, because the daemon before this one died when it had done all of it."""
+        command = params.get("commandId")
+        try:
+            return isinstance(command, str) and await self._desk.services.ledger.receipt(command) is not None
+        except LedgerError as error:
+            raise Refused(error.refusal) from error
 
     async def _held(self, window: Window, known: str) -> _Held:
         """What this window has open counts, then what was written last elsewhere, then the disk."""
@@ -107,7 +118,7 @@ class Prompts:
                 given = {**command, "conversationId": known, "title": title}
                 return await self._call(window, "agent/conversation/update", given)
             case ("deny", str(said)) if found := _NUMBER.match(said):
-                request = _numbered(state, int(found[1]))
+                request = _numbered(self._desk.inbox.pending_of(known), int(found[1]))
                 given = {**command, "requestId": request.id, "digest": request.digest, "decision": "deny"}
                 reason = said[found.end() :].strip()
                 return await self._call(
@@ -142,8 +153,8 @@ class Prompts:
         return found
 
 
-def _numbered(state: ConversationState, number: int) -> Request:
-    for request in state.pending.values():
+def _numbered(pending: Sequence[Request], number: int) -> Request:
+    for request in pending:
         if request.number == number:
             return request
     message = f"Nothing of this conversation waits as #{number}."

@@ -4,9 +4,11 @@ Owns which of these there are, by the state of the conversation and never by wha
 they are offered (lenses, code actions) nor what they do.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from agent_ls.core.projection import ConversationState
+from agent_ls.core.request import Request
 from agent_ls.editor.surface.code_actions import commands
 from agent_ls.wire.capabilities import SEND_PROMPT, command_of
 
@@ -15,10 +17,9 @@ STOP: Final = command_of("agent/run/interrupt")
 Json = dict[str, Any]
 
 
-def controls(state: ConversationState) -> list[Json]:
+def controls(state: ConversationState, pending: Sequence[Request]) -> list[Json]:
     """As commands of LSP; what waits comes first."""
     known = state.conversation.id
-    pending = sorted(state.pending.values(), key=lambda request: request.number)
     answers = [command for request in pending for command in commands(request)]
     return [*answers, *sending(known, busy=state.active is not None), *_stopping(state)]
 

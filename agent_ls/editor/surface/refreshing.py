@@ -40,7 +40,9 @@ class Refreshing:
         """What can be done at a conversation's documents changes with its runs and requests."""
         if not any(isinstance(event.entity, Run | Request) for event in events):
             return
-        uris = [self._transcripts.uri(conversation_id, prompt=prompt) for prompt in (True, False)]
+        # What a subagent asks is offered at the documents of the conversation that the person talks to.
+        known = {conversation_id, *(event.entity.root_id for event in events if isinstance(event.entity, Request))}
+        uris = [self._transcripts.uri(each, prompt=prompt) for each in known for prompt in (True, False)]
         looking = [copy.window for uri in uris for copy in self._documents.at(uri)]
         for window in self._windows():
             if any(one is window for one in looking):
