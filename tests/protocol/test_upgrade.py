@@ -96,7 +96,9 @@ async def test_two_restarts_at_once_are_one_or_two_and_both_say_that_it_was_done
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(restart)
             tasks.start_soon(restart)
-        assert [(each.returncode, each.stderr) for each in done] == [(0, "")] * 2
+        assert [each.returncode for each in done] == [0, 0]
+        # Where it takes long, that is said.
+        assert all(each.stderr.startswith("What runs may come to its next step") for each in done if each.stderr)
         assert home.pid not in {None, before}
 
 
