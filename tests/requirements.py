@@ -172,31 +172,6 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "of it is shown again. Two Neovims on one conversation show the same and who decided.",
         ("tests/editors/neovim/test_survives.py",),
     ),
-    "vscode.main-job": Requirement(
-        "In a real VS Code: ask, stream, approve in a comment, in the tree, by key and by lens, deny with a reason, "
-        "edit then allow; nothing counts in the first moment.",
-        ("tests/editors/vscode/test_first_run.py",),
-    ),
-    "vscode.chat": Requirement(
-        "In a real VS Code: queue, steer, stop, questions, plans, steps; files, selections and commands in the input.",
-        ("tests/editors/vscode/test_chat.py", "tests/editors/vscode/test_views.py"),
-    ),
-    "vscode.review": Requirement(
-        "In a real VS Code: hunks are kept and undone by lens, key, tree and in the multi-diff editor; a dirty buffer "
-        "is edited through the editor, in one undo step.",
-        ("tests/editors/vscode/test_review.py",),
-    ),
-    "vscode.survives": Requirement(
-        "In a real VS Code: a reload with an approval pending and a stream going, kill -9 of extension host and "
-        "daemon: all of it is back. Two windows, and Neovim beside one: approved in one, retracted in the other with "
-        "who did.",
-        ("tests/editors/vscode/test_survives.py", "tests/editors/vscode/test_two_windows.py"),
-    ),
-    "vscode.not-in-the-way": Requirement(
-        "In a real VS Code: typing loses no key and no focus, a hostile transcript shows as text and does nothing, "
-        "2,000 items draw only what is seen, every text can be read in light, dark and high contrast.",
-        ("tests/editors/vscode/test_in_the_way.py", "tests/editors/vscode/test_pictures.py"),
-    ),
     "neovim.not-in-the-way": Requirement(
         "Typing while three approvals arrive: not one key lost, nothing decided; the focus stays, the cursor of the "
         "transcript too; closing and writing decide nothing.",

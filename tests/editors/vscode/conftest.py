@@ -12,13 +12,13 @@ from tests.editors.vscode.window import Window, window
 FAILURES = EXTENSION / "build" / "failures"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def scenery(anyio_backend: str) -> AsyncIterator[Stage]:
     async with stage() as found:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def only_window(scenery: Stage) -> AsyncIterator[Window]:
     async with window(scenery.browser, scenery.code, scenery.home.workspace) as found:
         await found.show_agent()

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from anyio import to_thread
 from playwright.async_api import Browser, async_playwright
@@ -82,12 +82,12 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(**settings: Any) -> AsyncIterator[Stage]:
+async def stage(*, trusted: bool = True) -> AsyncIterator[Stage]:
     play = Play()
     async with serve_model(play) as server, home_of(server.base_url, config=SERVERS) as home:
         try:
             await to_thread.run_sync(_seed, home)
-            async with code_server(home.root / "code", home.env, **settings) as code, async_playwright() as driver:
+            async with code_server(home.root / "code", home.env, trusted=trusted) as code, async_playwright() as driver:
                 browser = await driver.chromium.launch(executable_path=chromium(), args=list(CHROMIUM_FLAGS))
                 try:
                     yield Stage(server, home, code, browser, play)

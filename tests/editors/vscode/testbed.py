@@ -46,10 +46,13 @@ SETTINGS: Final[dict[str, Any]] = {
     "chat.commandCenter.enabled": False,
     "chat.disableAIFeatures": True,
     "git.enabled": False,
-    "security.workspace.trust.enabled": False,
     "window.confirmBeforeClose": "never",
     "files.autoSave": "off",
     "editor.minimap.enabled": False,
+}
+TRUST: Final[dict[bool, dict[str, Any]]] = {
+    True: {"security.workspace.trust.enabled": False},
+    False: {"security.workspace.trust.enabled": True, "security.workspace.trust.startupPrompt": "never"},
 }
 
 
@@ -90,15 +93,15 @@ class CodeServer:
 
 
 @asynccontextmanager
-async def code_server(folder: Path, env: Mapping[str, str], **settings: Any) -> AsyncIterator[CodeServer]:
-    """With the extension in it. `env` is what its extension hosts, and so `agent-ls connect`, are started with."""
+async def code_server(folder: Path, env: Mapping[str, str], *, trusted: bool = True) -> AsyncIterator[CodeServer]:
+    """With the extension in it. Not `trusted`: nobody has said that the workspace may be. `env` is what its extension hosts, and so `agent-ls connect`, are started with."""
     cache_folder = await to_thread.run_sync(installed)
     package = await to_thread.run_sync(vsix)
     node = next((cache_folder / "node_modules").glob("node-*/bin/node"))
     entry = cache_folder / "server" / "node_modules" / "code-server" / "out" / "node" / "entry.js"
     user = folder / "data" / "User"
     user.mkdir(parents=True)
-    (user / "settings.json").write_text(json.dumps({**SETTINGS, **settings}))
+    (user / "settings.json").write_text(json.dumps(SETTINGS | TRUST[trusted]))
     (folder / "config.yaml").write_text("")
     # VS Code takes the PATH of the person's login shell.
     (Path(env["HOME"]) / ".profile").write_text(f'PATH="{BIN}:$PATH"\n')
@@ -119,9 +122,10 @@ async def code_server(folder: Path, env: Mapping[str, str], **settings: Any) -> 
     ]
     base = [os.fspath(part) for part in (node, entry, *places)]
     await anyio.run_process([*base, "--install-extension", package, "--force"], env=environment)
-    options = [
+    options = [] if not trusted else ["--disable-workspace-trust"]
+    options += [
         "--bind-addr", f"127.0.0.1:{port}", "--auth", "none", "--disable-telemetry", "--disable-update-check",
-        "--disable-workspace-trust", "--disable-getting-started-override", "--ignore-last-opened",
+        "--disable-getting-started-override", "--ignore-last-opened",
         "--reconnection-grace-time", "60",
     ]  # fmt: skip
     with (folder / "server.log").open("wb") as log:

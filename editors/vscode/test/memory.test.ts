@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { test } from 'node:test';
+
+import { Memory } from '../src/memory';
+
+test('drafts and the conversation outlive the window at once, and a broken file is as none', () => {
+  const folder = path.join(mkdtempSync(path.join(tmpdir(), 'als-')), 'state');
+  try {
+    const memory = new Memory(folder);
+    memory.conversation = 'c1';
+    memory.write('c1', 'half a thought');
+    memory.write(undefined, 'new');
+    memory.write('c2', 'x');
+    memory.write('c2', '');
+    const again = new Memory(folder);
+    assert.deepEqual([again.conversation, again.draft('c1'), again.draft(undefined), again.draft('c2')], ['c1', 'half a thought', 'new', '']);
+    writeFileSync(path.join(folder, 'window.json'), '{');
+    assert.equal(new Memory(folder).conversation, undefined);
+  } finally {
+    rmSync(path.dirname(folder), { recursive: true });
+  }
+});
+
+test('only the newest drafts are kept, and without a folder it still remembers', () => {
+  const memory = new Memory(undefined);
+  for (let number = 0; number < 80; number += 1) {
+    memory.write(`c${number}`, 'x');
+  }
+  assert.deepEqual([memory.draft('c79'), memory.draft('c0')], ['x', '']);
+});
