@@ -150,8 +150,8 @@ async def make(folder: Path) -> None:
         home.env["LOGNAME"] = "ann"
         (home.workspace / "greet.py").write_text(TEXT)
         screen = Screen(home, folder)
-        await screen.open()
         try:
+            await screen.open()
             again = ("lua require('agent_ls.window').close()", "Agent", "wincmd t", "normal! gg")
             await screen.command("Agent ask Take the greeting from the environment")
             await screen.until("#require('agent_ls.approvals').pending() == 1")
