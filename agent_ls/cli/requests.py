@@ -13,9 +13,10 @@ from agent_ls.cli.ago import ago
 from agent_ls.cli.answers import allowance, answers_to, plan_answer
 from agent_ls.cli.cards import card, decided, verb
 from agent_ls.cli.client import Client, ClientError
-from agent_ls.cli.places import command_id
+from agent_ls.cli.places import command_id, short_path, uri_path
 from agent_ls.cli.terminal import aside, ask_yes, columns_of, complain, put, put_json, style_of
 from agent_ls.cli.usage import Verbs
+from agent_ls.core.display import one_line
 
 Json = dict[str, Any]
 _LISTED: Final = "`agent-ls pending` lists what waits for an answer."
@@ -43,16 +44,32 @@ def register(verbs: Verbs) -> None:
 def run_pending(options: argparse.Namespace) -> int:
     with Client.connect(start=True) as client:
         requests: list[Json] = client.call("agent/request/list", {})["requests"]
+        titles = {} if options.json else _titles(client, requests)
     if options.json:
         put_json({"requests": requests})
         shown.remember(requests)
         return 0
     if not requests:
         put("Nothing waits for you.")
+    style, before = style_of(sys.stdout), ""
     for request in requests:
+        title = titles.get(request["conversationId"], "")
+        if title != before:
+            put(style.dim(title))
+        before = title
         put("\n".join(card(request, style_of(sys.stdout), columns=columns_of(sys.stdout))))
     shown.remember(requests)
     return 0
+
+
+def _titles(client: Client, requests: list[Json]) -> dict[str, str]:
+    """What each is about, where more than one conversation asks."""
+    asking = {request["conversationId"] for request in requests}
+    if len(asking) < 2:
+        return {}
+    held: list[Json] = client.call("agent/conversation/list", {})["conversations"]
+    about = {each["id"]: (each.get("title") or "(untitled)", short_path(uri_path(each["workspace"]))) for each in held}
+    return {name: one_line(f"{title}, in {folder}", 160) for name, (title, folder) in about.items() if name in asking}
 
 
 def run_show(options: argparse.Namespace) -> int:

@@ -18,6 +18,7 @@ from agent_ls.core.display import one_line
 Json = dict[str, Any]
 
 EFFECTS: Final = ("allow", "ask", "deny")
+_MOSTLY: Final = {"shell": "command", "fetch": "url", "grep": "pattern", "glob": "pattern"}
 _WHERE: Final = {"conversation": "for this conversation", "local": "in this workspace, for you", "user": "for you"}
 
 
@@ -29,7 +30,7 @@ def register(verbs: Verbs) -> None:
         nargs="*",
         metavar="WORD",
         help="add: [allow|ask|deny] 'tool(pattern)'; remove: the id or the rule; "
-        "explain: shell 'git status', read PATH, or JSON",
+        "explain: shell 'git status', read PATH, fetch URL, or JSON",
     )
     rules.add_argument("--scope", choices=["workspace", "user", "conversation"], help="add: where it holds (workspace)")
     rules.add_argument("--conversation", metavar="ID", help="as seen from this conversation; add: for it")
@@ -148,7 +149,7 @@ def _input(tool: str, words: list[str]) -> Json:
             given = None
         if isinstance(given, dict):
             return given
-    return {"command": text} if tool == "shell" else {"path": text}
+    return {_MOSTLY.get(tool, "path"): text, **({"content": ""} if tool == "write" else {})}
 
 
 def _seen_from(options: argparse.Namespace) -> Json:

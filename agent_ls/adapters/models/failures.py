@@ -227,11 +227,11 @@ def _sentence(cause: Cause, spoken: Spoken, status: int | None, *, about: Server
         case Cause.OVERLOADED:
             return f"{who} is overloaded just now. Wait a little, then send the message again."
         case Cause.NOT_FOUND if about is not None and _names_the_model(about, spoken.model):
-            return f"{who} does not know the model {spoken.model!r}. `agent-ls doctor` lists the models it offers."
+            return f"{who} does not know the model {spoken.model!r}. `agent-ls models` lists what it offers."
         case Cause.NOT_FOUND:
             return (
                 f"{who} knows neither this address nor, perhaps, the model {spoken.model!r}. Check base_url (it often"
-                " ends in /v1); `agent-ls doctor` lists the models it offers."
+                " ends in /v1); `agent-ls models` lists what it offers."
             )
         case Cause.OVERFLOW:
             return f"The conversation is too long for {spoken.model!r}. Start a new one, or use a larger model."

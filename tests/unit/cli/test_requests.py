@@ -45,6 +45,20 @@ def test_pending_shows_the_whole_card(command_line: CommandLine, daemon: Start) 
     assert (said.code, said.out, said.err) == (0, CARD, "")
 
 
+def test_pending_says_what_each_is_about_where_several_conversations_ask(
+    command_line: CommandLine, daemon: Start
+) -> None:
+    other = {**REQUEST, "id": "p", "number": 8, "conversationId": "d"}
+    held = [
+        {"id": "c", "title": "mend it", "workspace": "file:///srv/a"},
+        {"id": "d", "title": "", "workspace": "file:///b"},
+    ]
+    daemon({"agent/request/list": {"requests": [REQUEST, other]}, "agent/conversation/list": {"conversations": held}})
+    lines = command_line("pending").out.splitlines()
+    assert [line for line in lines if line[0] not in "╭│╰"] == ["mend it, in /srv/a", "(untitled), in /b"]
+    assert lines.index("(untitled), in /b") == lines.index("╭ #8  Run a command") - 1
+
+
 def test_a_change_says_whole_where_it_is_from_outside_its_folder(command_line: CommandLine, daemon: Start) -> None:
     edit = {"type": "edit", "path": "a.py", "uri": "file:///w/a.py", "diff": "@@ -1 +1 @@\n-a\n+b\n"}
     daemon({"agent/request/list": {"requests": [{**REQUEST, "title": "Edit a.py", "card": edit}]}})

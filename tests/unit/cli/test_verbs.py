@@ -6,6 +6,8 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from tests.unit.cli.conftest import CommandLine, Start
 from tests.unit.cli.fake_daemon import FakeDaemon, Link
 
@@ -180,6 +182,23 @@ def test_rules_explain_takes_a_command_as_typed(command_line: CommandLine, daemo
     fake = daemon({"agent/permission/explain": {"effect": "ask", "reason": "No rule allows it."}})
     assert command_line("rules", "explain", "shell", "git", "push").out == "ask  No rule allows it.\n"
     assert fake.sent("agent/permission/explain")[0]["input"] == {"command": "git push"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "given"),
+    [
+        (("fetch", "https://a.example/"), {"url": "https://a.example/"}),
+        (("grep", "a b"), {"pattern": "a b"}),
+        (("write", "a.py"), {"path": "a.py", "content": ""}),
+        (("read", "a.py"), {"path": "a.py"}),
+    ],
+)
+def test_rules_explain_takes_the_one_thing_that_a_tool_is_about(
+    command_line: CommandLine, daemon: Start, typed: tuple[str, ...], given: dict[str, str]
+) -> None:
+    fake = daemon({"agent/permission/explain": {"effect": "ask", "reason": "No rule allows it."}})
+    assert command_line("rules", "explain", *typed).code == 0
+    assert fake.sent("agent/permission/explain")[0]["input"] == given
 
 
 def test_what_is_not_built_says_so(command_line: CommandLine) -> None:
