@@ -108,6 +108,14 @@ CASES: Final[dict[str, Requirement]] = {
             f"{_CRASH}::test_decisions_taken_before_it_are_kept_and_the_rest_is_still_asked",
         ),
     ),
+    "case.B27": Requirement(
+        "A window that is asked and answers nothing, an error, null or what was not offered decides nothing and holds "
+        "nothing back.",
+        (
+            "tests/protocol/test_windows.py::test_a_window_that_was_asked_and_goes_without_a_word_holds_nothing_back",
+            "tests/protocol/test_surface.py::test_who_asked_for_prompts_by_message_answers_there_and_nothing_else_counts",
+        ),
+    ),
     "case.B28": Requirement(
         "The reason of a denial goes with its own call and no other.",
         (
@@ -237,6 +245,7 @@ CASES: Final[dict[str, Requirement]] = {
         "The mirror of a window's text does not drift in utf-8, utf-16 or utf-32; edits are sent as agreed on.",
         (
             "tests/unit/core/test_text.py",
+            "tests/protocol/test_random_edits.py",
             "tests/protocol/test_open_documents.py::test_a_dirty_buffer_is_read_and_edited_in_one_step_and_the_disk_is_untouched",
         ),
     ),

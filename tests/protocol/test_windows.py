@@ -4,10 +4,12 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
-from agent_ls.testing.editor import Editor
-from agent_ls.testing.model_scenario import InOrder, say, use
+from agent_ls.testing.buffers import Answer
+from agent_ls.testing.editor import Editor, LinkEnded
+from agent_ls.testing.model_scenario import InOrder, UseTool, reply, say, use
 from tests.plain_editor import plain_editor
 from tests.scene import scene
 
@@ -99,6 +101,26 @@ async def test_a_window_that_reloads_and_one_that_comes_late_are_shown_what_wait
             await late.respond(request, "deny")
             await late.until_ended(mirror, run_id)
             await again.wait_for(lambda: numbers(again) == (0, []))
+
+
+async def test_a_window_that_was_asked_and_goes_without_a_word_holds_nothing_back() -> None:
+    both = reply(UseTool("read", {"path": "a.txt"}), UseTool("shell", {"command": "echo x >> ran"}))
+    async with scene(InOrder([both])) as (_, home), home.editor(home.workspace, name="stays") as stays:
+        (home.workspace / "a.txt").write_text("one\n")
+        conversation = await stays.create(home.workspace)
+        asked = Answer({"result": None}, leaves=True)
+        async with home.bridged(home.workspace, name="vim", prompts="message") as leaves:
+            leaves.answer = lambda method, params: asked
+            run_id = await stays.send(conversation, "Go.")
+            with pytest.raises((LinkEnded, anyio.ClosedResourceError)):
+                await leaves.until_gone()
+        (request,) = await stays.until_asked(conversation)
+        await stays.wait_for(lambda: conversation.result(conversation.calls[0]["id"]))
+        assert conversation.result(conversation.calls[0]["id"])["output"] == "one\n"
+        assert await stays.pending() == [request]
+        await stays.interrupt(run_id)
+        await stays.until_ended(conversation, run_id, "interrupted")
+        assert not (home.workspace / "ran").exists()
 
 
 async def test_whoever_did_not_answer_is_told_who_did() -> None:
