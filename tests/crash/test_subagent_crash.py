@@ -105,7 +105,7 @@ async def test_a_stop_that_was_noted_just_before_stops_the_child_too_and_nothing
 
 async def test_a_restart_leaves_a_subagent_to_the_next_daemon_at_once() -> None:
     gate = Gate("child")
-    once = ByHistory([use("shell", command="cat gate"), reply(*say("Late.").steps)])
+    once = ByHistory([use("shell", command="/bin/cat gate"), reply(*say("Late.").steps)])
     talk = ByConversation({"Count": once, "Go": PARENT})
     async with scene(talk) as (server, home):
         async with home.editor() as editor:
