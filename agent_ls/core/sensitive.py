@@ -26,7 +26,7 @@ _ASKED_READS: Final = _words(
     ".htpasswd .dockercfg credentials credentials.json secrets.* .secrets .vault-token"
 )
 _ASKED_FOLDERS: Final = (".ssh", ".gnupg", ".aws", ".kube", ".docker", ".password-store")
-_ASKED_WRITES: Final = (".vscode", ".idea", ".envrc", ".githooks", ".husky", ".github/workflows", ".gitmodules")
+_ASKED_WRITES: Final = _words(".vscode .idea .envrc .mcp.json .githooks .husky .github/workflows .gitmodules")
 
 
 def is_beneath(path: str, folder: str, *, fold: bool) -> bool:

@@ -61,6 +61,7 @@ def kinds(proposal: Proposal, *rules: Rule) -> tuple[Ruling, ...]:
         (edit(f"{ROOT}/.envrc"), (ASK, ASK, DENY, ALLOW)),
         (edit(f"{ROOT}/.github/workflows/ci.yml"), (ASK, ASK, DENY, ALLOW)),
         (edit(f"{ROOT}/.husky/pre-commit"), (ASK, ASK, DENY, ALLOW)),
+        (edit(f"{ROOT}/.mcp.json"), (ASK, ASK, DENY, ALLOW)),
         (edit(f"{ROOT}/.github/CODEOWNERS"), (ASK, ALLOW, DENY, ALLOW)),
         (edit(f"{ROOT}/.git/config"), (DENY, DENY, DENY, DENY)),
         (edit(f"{ROOT}/sub/.git/hooks/pre-commit"), (DENY, DENY, DENY, DENY)),
