@@ -112,7 +112,9 @@ def output(text: str, style: Style, *, limit: int = _OUTPUT_LINES) -> list[str]:
 
 
 def notice(payload: Json, style: Style, *, colour: str) -> list[str]:
-    lines = [style.paint(f"! {one_line(str(payload.get('message', '')), 500)}", colour)]
+    """A sentence; what it quotes, such as the last words of a command, stands beneath it in lines of its own."""
+    said, _, quoted = str(payload.get("message", "")).partition("\n")
+    lines = [style.paint(f"! {one_line(said, 500)}", colour), *indented(output(quoted, style))]
     hint = payload.get("hint")
     return lines + ([f"  {style.dim(one_line(str(hint), 500))}"] if hint else [])
 

@@ -87,6 +87,12 @@ def test_a_call_says_by_its_sign_how_it_ended() -> None:
     assert signs == ["●", "✗", "⊘", "⊘"]
 
 
+def test_what_a_notice_quotes_stands_beneath_it_in_lines() -> None:
+    assert render.item(item("notice", message="The shell ended. It said last:\ntick 1\ntick 2"), PLAIN) == [
+        "! The shell ended. It said last:", "    tick 1", "    tick 2",
+    ]  # fmt: skip
+
+
 def test_a_copy_that_ends_earlier_changes_nothing() -> None:
     transcript = Transcript(PLAIN, 79)
     transcript.stream(stream(delta="It was a long"))
