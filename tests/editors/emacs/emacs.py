@@ -64,7 +64,11 @@ def missing() -> str:
     if shutil.which("emacs") is None or shutil.which("emacsclient") is None:
         return "Emacs is not installed (Debian: emacs-nox elpa-eglot)"
     done = subprocess.run(
-        ["emacs", "-q", "--batch", "--eval", f"(progn {PACKAGES} (require 'eglot))"], stdout=PIPE, stderr=STDOUT, text=True
+        ["emacs", "-q", "--batch", "--eval", f"(progn {PACKAGES} (require 'eglot))"],
+        stdout=PIPE,
+        stderr=STDOUT,
+        text=True,
+        check=False,
     )
     return "" if done.returncode == 0 else "Emacs has no Eglot (Debian 12: elpa-eglot)"
 

@@ -60,11 +60,15 @@ async def test_what_is_allowed_in_emacs_is_shown_in_neovim_with_who_did_and_the_
             await one.go(path, "three")
             await one.until_marked(path, "#1 waits")
             await one.choose(path, "Allow once #1")
-            await other.until("return vim.api.nvim_exec2('messages', { output = true }).output:find('#1 was allowed in Emacs')")
+            await other.until(
+                "return vim.api.nvim_exec2('messages', { output = true }).output:find('#1 was allowed in Emacs')"
+            )
             await other.until("return vim.diagnostic.get(0)[1] and vim.diagnostic.get(0)[1].message:find('#2')")
             await other.call("nvim_win_set_cursor", 0, [1, 0])
             await other.choose("Allow once #2")
-            await one.until("""(with-current-buffer "*Messages*" (string-search "#2 was allowed in Neovim" (buffer-string)))""")
+            await one.until(
+                """(with-current-buffer "*Messages*" (string-search "#2 was allowed in Neovim" (buffer-string)))"""
+            )
             await asker.until_ended(conversation, run_id)
             await one.until_shows(transcript, "Done.")
             assert [conversation.result(call["id"])["status"] for call in conversation.calls] == ["ok"] * 3

@@ -8,10 +8,39 @@ from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
 
-VERBS = """\
-answer approvals approve ask attach conversations deny edit fork hurry locks log mode model new next pending plan
-previous prompt queue rename resume retry review rules shells show status steer stop
-""".split()
+VERBS = [
+    "answer",
+    "approvals",
+    "approve",
+    "ask",
+    "attach",
+    "conversations",
+    "deny",
+    "edit",
+    "fork",
+    "hurry",
+    "locks",
+    "log",
+    "mode",
+    "model",
+    "new",
+    "next",
+    "pending",
+    "plan",
+    "previous",
+    "prompt",
+    "queue",
+    "rename",
+    "resume",
+    "retry",
+    "review",
+    "rules",
+    "shells",
+    "show",
+    "status",
+    "steer",
+    "stop",
+]
 CLIENTS = "return #vim.lsp.get_clients({ name = 'agent_ls', _uninitialized = true })"
 
 

@@ -151,7 +151,8 @@ async def test_steps_are_shown_while_a_run_goes_on(scenery: Stage, vscode: Windo
 
 async def test_servers_of_tools_and_subagents_are_shown(scenery: Stage, vscode: Window) -> None:
     gate = scenery.server.gate("subagent")
-    scenery.answers("Add with notes", use("mcp__notes__add", a=2, b=3), use("task", description="Look it up", prompt="Count the words."), say("Five words."))  # fmt: skip
+    task = use("task", description="Look it up", prompt="Count the words.")
+    scenery.answers("Add with notes", use("mcp__notes__add", a=2, b=3), task, say("Five words."))
     scenery.answers("Count the words.", reply(Wait(gate), Say("There are five.")))
     chat = vscode.chat()
     await vscode.ask("Add with notes")

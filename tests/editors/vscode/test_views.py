@@ -1,4 +1,4 @@
-"""The native views and the keys in a real VS Code: what is not open, what was not seen, what is held, what went before."""
+"""The native views and the keys in a real VS Code: what is not open, not seen, held, and what went before."""
 
 import pytest
 from playwright.async_api import expect

@@ -94,7 +94,10 @@ class CodeServer:
 
 @asynccontextmanager
 async def code_server(folder: Path, env: Mapping[str, str], *, trusted: bool = True) -> AsyncIterator[CodeServer]:
-    """With the extension in it. Not `trusted`: nobody has said that the workspace may be. `env` is what its extension hosts, and so `agent-ls connect`, are started with."""
+    """With the extension in it. Not `trusted`: nobody has said that the workspace may be.
+
+    `env` is what its extension hosts, and so `agent-ls connect`, are started with.
+    """
     cache_folder = await to_thread.run_sync(installed)
     package = await to_thread.run_sync(vsix)
     node = next((cache_folder / "node_modules").glob("node-*/bin/node"))
