@@ -54,7 +54,8 @@ _SETUP: Final = f"""(progn
   t)"""
 
 
-_EVENTS: Final = """(mapcar (lambda (b) (with-current-buffer b (buffer-substring (max 1 (- (point-max) 6000)) (point-max))))
+_EVENTS: Final = """(mapcar (lambda (b)
+    (with-current-buffer b (buffer-substring (max 1 (- (point-max) 6000)) (point-max))))
   (seq-filter (lambda (b) (string-search "EGLOT" (buffer-name b))) (buffer-list)))"""
 
 
