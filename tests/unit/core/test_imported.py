@@ -1,6 +1,7 @@
 """What comes of a conversation that was exported and is imported: the same under new ids, at rest, granting nothing."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -50,7 +51,8 @@ def plain(events: Sequence[Event], own: str) -> str:
     calls = {c["callId"]: f"call {n}" for n, c in enumerate(_calls(events))}
     for known, name in calls.items():
         shown = shown.replace(f'"{known}"', f'"{name}"')
-    return shown.replace(own, "OWN")
+    # As a word: a digest may have the same two letters in it.
+    return re.sub(rf"\b{own}\b", "OWN", shown)
 
 
 def _calls(events: Sequence[Event]) -> list[dict[str, str]]:
