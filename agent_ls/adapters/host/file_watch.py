@@ -18,6 +18,8 @@ from agent_ls.adapters.host.watch_end import STEP_MS, ended_when_cancelled
 MOST_FOLDERS: Final = 64
 # How long it gathers changes.
 TOGETHER_MS: Final = 200
+# How long after it has begun to look it says so.
+BEGUN_MS: Final = 500
 
 log = logging.getLogger(__name__)
 
@@ -27,11 +29,13 @@ class FileWatch:
 
     def __init__(self, changed: Callable[[Collection[str]], None]) -> None:
         self._changed = changed
+        self._paths: tuple[str, ...] = ()
         self._folders: frozenset[str] = frozenset()
         self._news = anyio.Event()
 
     def follow(self, paths: Collection[str]) -> None:
         """From now on these files, no others. Must not wait."""
+        self._paths = tuple(paths)
         folders = frozenset(sorted({os.path.dirname(path) for path in paths})[:MOST_FOLDERS])
         if folders != self._folders:
             self._folders = folders
@@ -47,14 +51,20 @@ class FileWatch:
                 await news.wait()
 
     async def _look(self, folders: Collection[str], news: anyio.Event) -> bool:
-        """Until there is news of what to follow. False where nothing can be watched."""
+        """Until there is news of what to follow. False where nothing can be watched.
+
+        What has changed before it began to look is not known, so every file counts as changed once.
+        """
+        begun = False
         async with ended_when_cancelled(news):
             try:
                 async for changes in awatch(
                     *folders, watch_filter=None, recursive=False, debounce=TOGETHER_MS, step=STEP_MS, stop_event=news,
-                    ignore_permission_denied=True,
+                    ignore_permission_denied=True, rust_timeout=BEGUN_MS, yield_on_timeout=True,
                 ):  # fmt: skip
-                    self._changed({path for _, path in changes})
+                    missed = () if begun else (path for path in self._paths if os.path.dirname(path) in folders)
+                    self._changed({path for _, path in changes} | set(missed))
+                    begun = True
             except (OSError, RuntimeError) as error:
                 log.warning("files that wait for a decision cannot be watched: %s", type(error).__name__)
                 return False
