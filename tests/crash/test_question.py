@@ -5,13 +5,16 @@ import pytest
 from agent_ls.testing.model_scenario import ByHistory, say, use
 from tests.scene import scene
 
-pytestmark = pytest.mark.anyio
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.parametrize("kind", ["openai-compatible", "openai", "anthropic"]),
+]
 
 QUESTION = {"id": "why", "text": "Why?", "options": [{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]}
 
 
-async def test_a_question_is_still_there_after_it_and_its_answer_is_told_once() -> None:
-    async with scene(ByHistory([use("ask", questions=[QUESTION]), say("Fine.")])) as (server, home):
+async def test_a_question_is_still_there_after_it_and_its_answer_is_told_once(kind: str) -> None:
+    async with scene(ByHistory([use("ask", questions=[QUESTION]), say("Fine.")]), kind=kind) as (server, home):
         async with home.bridged(home.workspace) as editor:
             conversation = await editor.create(home.workspace)
             run_id = await editor.send(conversation, "Choose.")
