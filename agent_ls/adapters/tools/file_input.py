@@ -8,12 +8,16 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from anyio import to_thread
+
 from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.textfile import NotText, TextFile, decode, printable
 from agent_ls.ports.files import ABSENT, Files, Place, Reason, Refused
 from agent_ls.ports.tools import Invalid, Prepared, ToolContext
 
 LARGEST_FILE = 10 * 1024 * 1024
+# Above this, decoding would keep the loop from others.
+AT_ONCE = 128 * 1024
 # Three texts of this size and their escapes fit into one entity on the wire.
 LARGEST_SHOWN = 32 * 1024
 
@@ -44,11 +48,20 @@ async def open_text(files: Files, path: str, root: str) -> Opened | Refused:
     content = await files.read(place.path, LARGEST_FILE)
     if isinstance(content, Refused):
         return content
-    file = decode(content.data)
+    large = len(content.data) > AT_ONCE
+    file = await to_thread.run_sync(_decoded, content.data) if large else decode(content.data)
     if isinstance(file, NotText):
         message = f"{path} cannot be edited as text: {file.reason}; use shell for it"
         return Refused(Reason.NOT_A_FILE, message)
     return Opened(place, file, content.digest)
+
+
+def _decoded(data: bytes) -> TextFile | NotText:
+    """With its text flattened, which is kept."""
+    file = decode(data)
+    if isinstance(file, TextFile):
+        _ = file.flat
+    return file
 
 
 def not_fresh(opened: Opened, context: ToolContext) -> str | None:

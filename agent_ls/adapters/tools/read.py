@@ -5,12 +5,14 @@ Owns the tool's input, its limits and what it says about what it left out. What 
 
 import base64
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from anyio import to_thread
 from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
-from agent_ls.adapters.tools.file_input import LARGEST_FILE, digest_of, failed, moved, refuse, shown
+from agent_ls.adapters.tools.file_input import AT_ONCE, LARGEST_FILE, digest_of, failed, moved, refuse, shown
 from agent_ls.core.excerpt import excerpt
 from agent_ls.core.images import LARGEST, Pretender, sniff
 from agent_ls.core.items import Block, Call, ItemKind, ResultStatus, ToolResult
@@ -78,7 +80,9 @@ class ReadTool:
             return failed(elsewhere)
         if isinstance(found.content, Refused):
             return failed(refuse(found.content).message)
-        return _shown(given, found.place, found.content, context=context)
+        show = partial(_shown, given, found.place, found.content, context=context)
+        # What is small is decoded and cut sooner than a thread is found for it.
+        return show() if len(found.content.data) <= AT_ONCE else await to_thread.run_sync(show)
 
     async def recover(self, call: Call, context: ToolContext) -> Outcome:
         """A read changes nothing: it is run again."""

@@ -20,7 +20,7 @@ from tests.unit.adapters.tools.test_fetch import answer, fetch, site
 
 pytestmark = pytest.mark.anyio
 
-LIMIT_S = 0.080
+LIMIT_S = 0.040
 BEAT_S = 0.001
 
 
