@@ -67,7 +67,7 @@ async def test_a_child_that_is_left_behind_is_not_waited_for(bench: Bench, left:
 async def test_a_flood_is_drained_in_bounded_memory_and_the_command_is_not_stalled(bench: Bench) -> None:
     await bench.call("true")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    result = await bench.call("yes | head -c 200M; head -c 200M /dev/zero | tr '\\0' x; echo END >&2", timeout=25)
+    result = await bench.call("yes | head -c 1G; head -c 1G /dev/zero | tr '\\0' x; echo END >&2", timeout=100)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert result.status is ResultStatus.OK
     assert result.output.startswith("y\ny\n")
