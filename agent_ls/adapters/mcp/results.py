@@ -28,7 +28,10 @@ async def result_of(answer: Any, keep: Keep) -> ToolResult:
                 texts.append(part.text)
             case "image" if len(images) < MOST_IMAGES:
                 image = _image(part.data)
-                (images if isinstance(image, Block) else texts).append(image)  # type: ignore[arg-type]
+                if isinstance(image, Block):
+                    images.append(image)
+                else:
+                    texts.append(image)
             case "resource":
                 texts.append(_resource(part.resource))
             case "resource_link":
