@@ -5,12 +5,12 @@ Owns how a shape is spelled in TypeScript. Does not own any shape: a change goes
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from agent_ls.core.items import PAYLOADS
-from agent_ls.wire.described import TABLES, described, nullable, present
+from agent_ls.wire.described import Spelling, tables
 
 Json = dict[str, Any]
 FILE: Final = Path("editors/vscode/src/protocol.gen.ts")
@@ -20,8 +20,15 @@ _HEAD: Final = """\
 // Made by `python -m agent_ls.wire.schema docs/` from agent_ls/wire/methods.py. Do not edit.
 
 """
-_PLAIN: Final = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
-_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_TS: Final = Spelling(
+    plain={"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"},
+    anything="unknown",
+    either=" | ",
+    table="Record<string, {}>",
+    literal=json.dumps,
+    quoted_key='"{}"',
+    name=re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*"),
+)
 
 
 def typescript(schema: Json) -> str:
@@ -29,24 +36,16 @@ def typescript(schema: Json) -> str:
     parts = [f"{_HEAD}export const PROTOCOL = {schema['protocol']};\n"]
     parts += [_define(name, shape) for name, shape in schema["$defs"].items()]
     parts.append(_payloads())
-    of: Json = schema["methods"]
-    for name, summary, table in TABLES:
-        parts.append(_table(name, summary, {method: described(of, held) for method, held in table.items()}))
+    parts += [_table(name, summary, of) for name, summary, of in tables(schema)]
     return "\n".join(parts)
 
 
 def _define(name: str, shape: Json) -> str:
     said = _comment(shape.get("description"), "")
     if "properties" not in shape:
-        return f"{said}export type {name} = {_type(shape)};\n"
-    return f"{said}export interface {name} {{\n{''.join(_fields(shape))}}}\n"
-
-
-def _fields(shape: Json) -> Iterator[str]:
-    needed = set(shape.get("required", ()))
-    for field, value in shape["properties"].items():
-        mark = "" if field in needed and not nullable(value) else "?"
-        yield f"  {_key(field)}{mark}: {_type(present(value))};\n"
+        return f"{said}export type {name} = {_TS.type_of(shape)};\n"
+    fields = "".join(f"  {key}: {held};\n" for key, held in _TS.fields(shape))
+    return f"{said}export interface {name} {{\n{fields}}}\n"
 
 
 def _payloads() -> str:
@@ -57,36 +56,10 @@ def _payloads() -> str:
 def _table(name: str, summary: str, of: Mapping[str, Json]) -> str:
     lines: list[str] = []
     for method, entry in of.items():
-        result = f" result: {_type(entry['result'])};" if "result" in entry else ""
+        result = f" result: {_TS.type_of(entry['result'])};" if "result" in entry else ""
         lines.append(_comment(entry["summary"], "  "))
-        lines.append(f"  {_key(method)}: {{ params: {_type(entry['params'])};{result} }};\n")
+        lines.append(f"  {_TS.key(method)}: {{ params: {_TS.type_of(entry['params'])};{result} }};\n")
     return f"{_comment(summary, '')}export interface {name} {{\n{''.join(lines)}}}\n"
-
-
-def _type(shape: Json) -> str:
-    if "$ref" in shape:
-        return str(shape["$ref"]).rpartition("/")[2]
-    if "enum" in shape:
-        return " | ".join(json.dumps(value) for value in shape["enum"])
-    if "const" in shape:
-        return json.dumps(shape["const"])
-    if options := shape.get("anyOf") or shape.get("oneOf"):
-        return " | ".join(dict.fromkeys(_type(option) for option in options))
-    match shape.get("type"):
-        case "array":
-            item = _type(shape.get("items", {}))
-            return f"({item})[]" if " | " in item else f"{item}[]"
-        case "object":
-            held = shape.get("additionalProperties")
-            return f"Record<string, {_type(held) if isinstance(held, dict) else 'unknown'}>"
-        case str(plain) if plain in _PLAIN:
-            return _PLAIN[plain]
-        case _:
-            return "unknown"
-
-
-def _key(name: str) -> str:
-    return name if _NAME.fullmatch(name) else json.dumps(name)
 
 
 def _comment(text: str | None, indent: str) -> str:
