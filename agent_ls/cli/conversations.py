@@ -10,8 +10,9 @@ from typing import Any
 from agent_ls.cli import screen
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.follow import Follower
+from agent_ls.cli.listing import put_done, put_list, which_one
 from agent_ls.cli.places import command_id, short_path, uri_path
-from agent_ls.cli.terminal import aside, ask_yes, complain, put, put_json, style_of, table
+from agent_ls.cli.terminal import aside, ask_yes, put_json, style_of
 from agent_ls.cli.usage import Verbs
 from agent_ls.cli.which import WHICH, named_or_newest
 from agent_ls.core.display import one_line
@@ -37,13 +38,8 @@ def run_conversations(options: argparse.Namespace) -> int:
         return _delete(options)
     with Client.connect(start=True) as client:
         held = _all(client, options)
-    if options.json:
-        put_json({"conversations": held})
-    elif not held:
-        put('No conversations yet. Start one: agent-ls ask "…"')
-    else:
-        put("\n".join(_listed(held)))
-    return 0
+    none = 'No conversations yet. Start one: agent-ls ask "…"'
+    return put_list(options, "conversations", held, head=["id", "status", "workspace", "title"], row=_row, none=none)
 
 
 def run_attach(options: argparse.Namespace) -> int:
@@ -95,23 +91,14 @@ def _all(client: Client, options: argparse.Namespace) -> list[Json]:
         params["cursor"] = page["nextCursor"]
 
 
-def _listed(held: list[Json]) -> list[str]:
-    style = style_of(sys.stdout)
-    rows = [
-        [
-            held_one["id"],
-            _status(held_one),
-            one_line(short_path(uri_path(held_one["workspace"])), 36),
-            one_line(held_one["title"] or held_one.get("lastText", "") or "(untitled)", 60),
-        ]
-        for held_one in held
-    ]
-    return table(rows, style, head=["id", "status", "workspace", "title"])
-
-
-def _status(held: Json) -> str:
+def _row(held: Json) -> list[str]:
     pending = held.get("pendingRequests", 0)
-    return f"{held['status']} ({pending})" if pending else str(held["status"])
+    return [
+        held["id"],
+        f"{held['status']} ({pending})" if pending else str(held["status"]),
+        one_line(short_path(uri_path(held["workspace"])), 36),
+        one_line(held["title"] or held.get("lastText", "") or "(untitled)", 60),
+    ]
 
 
 def _headline(held: Json) -> str:
@@ -123,8 +110,7 @@ def _headline(held: Json) -> str:
 
 def _delete(options: argparse.Namespace) -> int:
     if not options.id:
-        complain("Which one?", "agent-ls conversations delete ID; `agent-ls conversations` lists them.")
-        return 1
+        return which_one("conversations", "delete ID")
     with Client.connect(start=True) as client:
         if not options.yes:
             said = ask_yes(f"Delete {one_line(options.id)} for good?")
@@ -133,8 +119,4 @@ def _delete(options: argparse.Namespace) -> int:
             if not said:
                 return 1
         client.call("agent/conversation/delete", {"commandId": command_id(), "conversationId": options.id})
-    if options.json:
-        put_json({"deleted": options.id})
-    else:
-        put("Deleted.")
-    return 0
+    return put_done(options, {"deleted": options.id}, "Deleted.")

@@ -10,8 +10,9 @@ import sys
 from typing import Any, Final
 
 from agent_ls.cli.client import Client
+from agent_ls.cli.listing import put_done, put_list
 from agent_ls.cli.places import command_id, path_uri, short_path
-from agent_ls.cli.terminal import complain, put, put_json, style_of, table
+from agent_ls.cli.terminal import complain, put, put_json, style_of
 from agent_ls.cli.usage import Verbs
 from agent_ls.core.display import one_line
 
@@ -52,20 +53,14 @@ def run_rules(options: argparse.Namespace) -> int:
 def _list(options: argparse.Namespace) -> int:
     with Client.connect(start=True) as client:
         rules = _rules(client, options)
-    if options.json:
-        put_json({"rules": rules})
-    elif not rules:
-        put("No rules of your own. Reads in the workspace run freely, the rest asks.")
-    else:
-        rows = [[one_line(cell, 400) for cell in _row(rule)] for rule in rules]
-        put("\n".join(table(rows, style_of(sys.stdout), head=["effect", "rule", "holds", "id or file"])))
-    return 0
+    none = "No rules of your own. Reads in the workspace run freely, the rest asks."
+    return put_list(options, "rules", rules, head=["effect", "rule", "holds", "id or file"], row=_row, none=none)
 
 
 def _row(rule: Json) -> list[str]:
     """What can be taken back by its id needs no file; what stands in a file has no id."""
     kept = str(rule.get("id") or short_path(str(rule.get("origin", ""))))
-    return [str(rule["effect"]), str(rule["rule"]), _where(rule), kept]
+    return [one_line(cell, 400) for cell in (str(rule["effect"]), str(rule["rule"]), _where(rule), kept)]
 
 
 def _add(options: argparse.Namespace) -> int:
@@ -81,11 +76,8 @@ def _add(options: argparse.Namespace) -> int:
     asked = {"commandId": command_id(), "effect": effect, "rule": words[0], "scope": scope, **_seen_from(options)}
     with Client.connect(start=True) as client:
         kept: Json = client.call("agent/permission/add", asked)
-    if options.json:
-        put_json({name: value for name, value in kept.items() if name != "seq"})
-    else:
-        put(f"Kept {_where(kept)}: {kept['effect']} {one_line(str(kept['rule']), 10_100)}")
-    return 0
+    told = {name: value for name, value in kept.items() if name != "seq"}
+    return put_done(options, told, f"Kept {_where(kept)}: {_written(kept)}")
 
 
 def _remove(options: argparse.Namespace) -> int:
@@ -104,16 +96,16 @@ def _remove(options: argparse.Namespace) -> int:
             return 1
         known = str(kept[0]["id"]) if kept else options.words[0]
         client.call("agent/permission/remove", {"commandId": command_id(), "ruleId": known})
-    if options.json:
-        put_json({"id": known})
-    else:
-        put(f"Removed: {kept[0]['effect']} {one_line(str(kept[0]['rule']), 10_100)}" if kept else f"Removed {known}.")
-    return 0
+    return put_done(options, {"id": known}, f"Removed: {_written(kept[0])}" if kept else f"Removed {known}.")
 
 
 def _rules(client: Client, options: argparse.Namespace) -> list[Json]:
     rules: list[Json] = client.call("agent/permission/list", _seen_from(options))["rules"]
     return rules
+
+
+def _written(rule: Json) -> str:
+    return f"{rule['effect']} {one_line(str(rule['rule']), 10_100)}"
 
 
 def _where(rule: Json) -> str:

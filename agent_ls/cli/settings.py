@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from agent_ls.cli import rules
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.daemon import duration
+from agent_ls.cli.listing import put_done, put_list, which_one
 from agent_ls.cli.places import command_id, path_uri, short_path, uri_path
 from agent_ls.cli.replace import holder_pid
-from agent_ls.cli.terminal import columns_of, complain, put, put_json, style_of, table, wrapped
+from agent_ls.cli.terminal import columns_of, put, put_json, wrapped
 from agent_ls.cli.usage import Verbs
 from agent_ls.core.display import one_line
 
@@ -40,44 +41,25 @@ def run_locks(options: argparse.Namespace) -> int:
         return _release(options)
     with Client.connect(start=True) as client:
         locks: list[Json] = client.call("agent/lock/list", {})["locks"]
-    if options.json:
-        put_json({"locks": locks})
-    elif not locks:
-        put("Nothing is held.")
-    else:
-        rows = [
-            [one_line(short_path(uri_path(lock["key"])), 60), lock["runId"], lock["since"], str(lock["waiting"])]
-            for lock in locks
-        ]
-        put("\n".join(table(rows, style_of(sys.stdout), head=["held", "by run", "since", "waiting"])))
-    return 0
+    head = ["held", "by run", "since", "waiting"]
+    return put_list(options, "locks", locks, head=head, row=_lock, none="Nothing is held.")
 
 
 def _release(options: argparse.Namespace) -> int:
     if not options.path:
-        complain("Which one?", "agent-ls locks release PATH; `agent-ls locks` lists them.")
-        return 1
+        return which_one("locks", "release PATH")
     named = options.path if "://" in options.path else path_uri(os.path.realpath(os.path.expanduser(options.path)))
     with Client.connect(start=True) as client:
         client.call("agent/lock/release", {"commandId": command_id(), "key": named})
-    if options.json:
-        put_json({"released": named})
-    else:
-        put("Taken over. What runs on under it is told; who waited for it goes on.")
-    return 0
+    said = "Taken over. What runs on under it is told; who waited for it goes on."
+    return put_done(options, {"released": named}, said)
 
 
 def run_models(options: argparse.Namespace) -> int:
     with Client.connect(start=True) as client:
         models: list[Json] = client.call("agent/model/list", {}, timeout=60)["models"]
-    if options.json:
-        put_json({"models": models})
-    elif not models:
-        put("No model was found. `agent-ls doctor` says what is missing.")
-    else:
-        rows = [[model["id"], model["provider"], _availability(model)] for model in models]
-        put("\n".join(table(rows, style_of(sys.stdout), head=["model", "provider", "available"])))
-    return 0
+    none = "No model was found. `agent-ls doctor` says what is missing."
+    return put_list(options, "models", models, head=["model", "provider", "available"], row=_model, none=none)
 
 
 def run_doctor(options: argparse.Namespace) -> int:
@@ -120,5 +102,10 @@ def _provider(held: Json) -> str:
     return one_line(told if held.get("available") else f"{told}: not ready", 120)
 
 
-def _availability(model: Json) -> str:
-    return "yes" if model.get("available", True) else one_line(f"no: {model.get('reason', '')}", 120)
+def _lock(lock: Json) -> list[str]:
+    return [one_line(short_path(uri_path(lock["key"])), 60), lock["runId"], lock["since"], str(lock["waiting"])]
+
+
+def _model(model: Json) -> list[str]:
+    there = "yes" if model.get("available", True) else one_line(f"no: {model.get('reason', '')}", 120)
+    return [model["id"], model["provider"], there]

@@ -8,7 +8,8 @@ import sys
 from typing import Any
 
 from agent_ls.cli.client import Client
-from agent_ls.cli.terminal import Style, put, put_json, style_of, table
+from agent_ls.cli.listing import put_done
+from agent_ls.cli.terminal import Style, style_of, table
 from agent_ls.cli.usage import Verbs
 from agent_ls.cli.which import WHICH, named_or_newest
 
@@ -25,11 +26,7 @@ def run_usage(options: argparse.Namespace) -> int:
     with Client.connect(start=True) as client:
         known = named_or_newest(client, options.id)
         used: Json = client.call("agent/context/status", {"conversationId": known})
-    if options.json:
-        put_json({"conversationId": known, **used})
-    else:
-        put("\n".join(lines(used, style_of(sys.stdout))))
-    return 0
+    return put_done(options, {"conversationId": known, **used}, "\n".join(lines(used, style_of(sys.stdout))))
 
 
 def lines(used: Json, style: Style) -> list[str]:
