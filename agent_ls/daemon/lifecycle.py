@@ -24,12 +24,13 @@ from agent_ls.config.secret import mask
 from agent_ls.config.settings import ConfigError, Settings
 from agent_ls.core.errors import Code, Refusal, Refused
 from agent_ls.daemon import logging as logs
-from agent_ls.daemon.compose import Daemon, composed
+from agent_ls.daemon.compose import composed
 from agent_ls.daemon.handoff import GRACE_S, Line, Succession, ask_for_the_place, load_all
 from agent_ls.daemon.listener import MOST_LINKS, AlreadyRunning, CannotListen, Listener, Reception, bind
 from agent_ls.daemon.peers import become_subreaper
 from agent_ls.daemon.privacy import keep_private
 from agent_ls.daemon.seal import Sealed, seal
+from agent_ls.daemon.served import Daemon
 from agent_ls.ports.ledger import LedgerError
 from agent_ls.runtime.drain import DrainMode
 from agent_ls.version import __version__

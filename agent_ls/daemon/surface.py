@@ -6,7 +6,6 @@ Owns what is wired to what here; compose passes it on.
 from dataclasses import dataclass
 
 from agent_ls.adapters.host.papers import PaperFiles
-from agent_ls.core.projection import ConversationState
 from agent_ls.editor.documents import Documents
 from agent_ls.editor.inbox import Inbox
 from agent_ls.editor.lock_news import LockNews
@@ -28,7 +27,7 @@ def surface(registry: Registry, inbox: Inbox, documents: Documents, *, folder: s
     transcripts = Transcripts(
         PaperFiles(folder),
         documents,
-        state_of=lambda known: _state_of(registry, known),
+        state_of=registry.state_here,
         load=registry.state,
         supervisor=services.supervisor,
         clock=services.clock,
@@ -41,8 +40,3 @@ def surface(registry: Registry, inbox: Inbox, documents: Documents, *, folder: s
     news = LockNews(services.locks, inbox, services.clock, refresh=lambda window: refreshing.ask(window, HINTS))
     services.supervisor.start("locks", news.tell)
     return Surface(transcripts, progress)
-
-
-def _state_of(registry: Registry, conversation_id: str) -> ConversationState | None:
-    actor = registry.live(conversation_id)
-    return None if actor is None else actor.state

@@ -160,6 +160,11 @@ class Registry:
     def live(self, conversation_id: str) -> Actor | None:
         return self._actors.get(conversation_id)
 
+    def state_here(self, conversation_id: str) -> ConversationState | None:
+        """Of a conversation that is in memory, as every one that changes is."""
+        actor = self._actors.get(conversation_id)
+        return None if actor is None else actor.state
+
     def driver(self, conversation_id: str) -> Driver | None:
         return self._drivers.get(conversation_id)
 

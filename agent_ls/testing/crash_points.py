@@ -21,7 +21,7 @@ from agent_ls.adapters.tools.shell import ShellTool
 from agent_ls.adapters.tools.write import WriteTool
 from agent_ls.core.events import Fact
 from agent_ls.daemon.catalog import KeyedModel
-from agent_ls.daemon.compose import Daemon
+from agent_ls.daemon.served import Daemon
 from agent_ls.ports.ledger import Commit
 from agent_ls.ports.provider import Emit, Frame, ModelRequest, TextFrame
 from agent_ls.runtime.drain import Drain

@@ -149,7 +149,7 @@ class WorldDaemon:
             link.close()
 
     async def _come_to_rest(self, registry: Registry, services: Services) -> None:
-        """As daemon.compose does it: everybody is served meanwhile."""
+        """As daemon.served does it: everybody is served meanwhile."""
         if not await services.drain.settled():
             self._ground.fate.count("abandoned", self.process)
             registry.abandon()
