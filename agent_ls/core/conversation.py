@@ -47,10 +47,22 @@ class Delegated(Entity):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Compacting(Entity):
+    """A wish to compact that was noted and is not over; `id` is that of the effect that the ledger owes for it."""
+
+    id: str
+    by: str
+    from_: str
+    at: str
+    instructions: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Conversation(Entity):
     """`workspace` is a root URI on the machine `host` (none where one machine has the ledger for itself).
 
-    `rules` are what the person allowed or denied for this conversation.
+    `rules` are what the person allowed or denied for this conversation. `compacting` is a wish that is not over yet:
+    where no run goes on, what is said meanwhile waits in the queue.
     """
 
     id: str
@@ -69,6 +81,7 @@ class Conversation(Entity):
     rules: tuple[dict[str, Any], ...] = ()
     trusted: bool = True
     host: str | None = None
+    compacting: Compacting | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,6 +70,9 @@ def send(state: ConversationState, message: Message, at: str) -> Decision | Refu
     _title(draft, message)
     run = state.active
     if run is None:
+        if state.conversation.compacting is not None:
+            passes = state.conversation.queue_held and message.dispatch is not Dispatch.QUEUE
+            return _queued(draft, message, at_once=passes)
         waits = message.dispatch is Dispatch.QUEUE and (state.conversation.queue_held or bool(state.queued))
         return _queued(draft, message) if waits else _started(draft, message)
     if not _is_meant(run, message):

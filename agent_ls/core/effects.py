@@ -18,6 +18,7 @@ class EffectType(StrEnum):
     DRIVE_ATTEMPT = "attempt.drive"
     WATCH_SHELL = "shell.watch"
     CAPTURE_CHECKPOINT = "checkpoint.capture"
+    COMPACT = "conversation.compact"
 
 
 class EffectClass(StrEnum):
@@ -66,6 +67,10 @@ def wait_before(attempt: int) -> float | None:
 def begun_again(effect: Effect, attempt: int, *, seq: int) -> Effect:
     error = TAKEN_UP if attempt > 1 else None
     return replace(effect, attempts=attempt, seq=seq, available_at=None, last_error=error)
+
+
+def compact(noted: str, conversation_id: str) -> Effect:
+    return Effect(noted, conversation_id, EffectType.COMPACT)
 
 
 def capture(run_id: str, conversation_id: str) -> Effect:

@@ -38,6 +38,8 @@ class ConversationFact(StrEnum):
     UPDATED = "updated"
     QUEUE_HELD = "queue_held"
     QUEUE_RELEASED = "queue_released"
+    COMPACTION_NOTED = "compaction_noted"
+    COMPACTION_OVER = "compaction_over"
 
 
 class ItemFact(StrEnum):

@@ -61,6 +61,11 @@ def subagent_id(item: str) -> str:
     return f"{item}.sub"
 
 
+def compacting_id(conversation: str, seq: int) -> str:
+    """A wish to compact, noted with the event `seq`."""
+    return f"{conversation}.k{seq}"
+
+
 def request_id(item: str, n: int = 1) -> str:
     return f"{item}.q{n}"
 

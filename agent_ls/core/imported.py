@@ -16,7 +16,18 @@ from agent_ls.core import ids
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.conversation import Conversation, Mode
 from agent_ls.core.events import AnyEntity, ConversationFact, Fact, FactName, ItemFact
-from agent_ls.core.items import Call, Item, ItemKind, ItemStatus, Notice, Payload, Plan, Question, Subagent
+from agent_ls.core.items import (
+    Call,
+    Compaction,
+    Item,
+    ItemKind,
+    ItemStatus,
+    Notice,
+    Payload,
+    Plan,
+    Question,
+    Subagent,
+)
 from agent_ls.core.made_whole import make_whole
 from agent_ls.core.request import Request
 from agent_ls.core.run import Run
@@ -239,6 +250,9 @@ def _payload(payload: Payload, item_id: str, names: "_Names") -> Payload:
             return replace(payload, call_id=call_id, request_id=request_id, record=None, reviewed=None)
         case Question(call_id=str(call_id)) | Plan(call_id=str(call_id)) | Subagent(call_id=str(call_id)):
             return replace(payload, call_id=names.call(call_id))
+        case Compaction():
+            kept = tuple(map(names.of, payload.messages))
+            return replace(payload, first_kept=names.maybe(payload.first_kept), messages=kept)
         case _:
             return payload
 

@@ -6,12 +6,12 @@ runtime, which then closes the run through the barrier.
 
 from dataclasses import replace
 
-from agent_ls.core import ids, plans, questions
+from agent_ls.core import compacting, ids, plans, questions
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact, ItemFact
-from agent_ls.core.items import Call, CallState, Interruption, Item, ItemKind, ResultStatus, ToolResult
+from agent_ls.core.items import Call, CallState, Interruption, Item, ItemKind, Notice, ResultStatus, ToolResult
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request, RequestFact
 from agent_ls.core.run import Interrupt, Run, RunFact, RunStatus
@@ -26,6 +26,9 @@ def interrupt(state: ConversationState, run_id: str, stop: Interrupt) -> Decisio
     if run.status is RunStatus.QUEUED:
         moved = draft.move_run(run_id, RunFact.CANCELLED, ended_at=stop.at)
         return draft.done(runId=run_id, status=str(moved.status))
+    if state.active is None and compacting.home(state) == run_id and state.conversation.compacting is not None:
+        # No run goes on: what is stopped is the compaction that is shown under this one.
+        return _stop_compacting(draft, run, stop)
     if run.ended or run.status is RunStatus.FINALIZING:
         return draft.done(runId=run_id, status=str(run.status))
     if run.interrupt is None:
@@ -58,6 +61,7 @@ def interrupt_call(state: ConversationState, run_id: str, item_id: str, *, stop:
 def note(draft: Draft, run: Run, stop: Interrupt) -> None:
     """Parked requests first, then calls that have not begun; what runs is left to the runtime."""
     draft.move_run(run.id, RunFact.INTERRUPT_NOTED, interrupt=stop)
+    compacting.end(draft)
     settle_parked(draft, run.id, "Not run: the person stopped the run.", by=stop)
     draft.add_item(
         run.id,
@@ -78,6 +82,15 @@ def settle_parked(draft: Draft, run_id: str, why: str, *, by: Interrupt | None =
             draft.end_unbegun(item.id, ToolResult(status=ResultStatus.NOT_RUN, output=why))
     questions.close(draft, run_id)
     plans.close(draft, run_id)
+
+
+def _stop_compacting(draft: Draft, run: Run, stop: Interrupt) -> Decision:
+    if stop.hold_queue and draft.state.queued:
+        _hold(draft, stop.at)
+    compacting.end(draft)
+    notice = Notice(code=compacting.STOPPED, message=f"Compaction was stopped by {stop.by}. Nothing was shortened.")
+    compacting.say(draft, notice)
+    return draft.done(runId=run.id, status=str(run.status))
 
 
 def _not_run(draft: Draft, item: Item, why: str, *, stop: Interrupt) -> None:

@@ -36,6 +36,9 @@ def violations(state: ConversationState, *, live: bool, unsettled: Collection[st
     if not state.exists:
         return []
     found: list[str] = [*_of_inputs(state), *_of_indices(state)]
+    wish = state.conversation.compacting
+    if wish is not None and not live and wish.id not in unsettled:
+        found.append(f"1: nobody compacts {state.conversation.id} and no effect is owed for it")
     for run in state.runs.values():
         found += _of_run(state, run, live=live, unsettled=unsettled)
     for item in state.items.values():
@@ -120,9 +123,10 @@ def _of_request(state: ConversationState, request: Request) -> Iterator[str]:
 
 
 def _of_inputs(state: ConversationState) -> Iterator[str]:
-    if state.active is None and state.queued and not state.conversation.queue_held:
+    compacting = state.conversation.compacting is not None
+    if state.active is None and not compacting and state.queued and not state.conversation.queue_held:
         yield "5: queued messages wait although no run is active and nobody holds the queue"
-    if state.active is None and any(run.at_once for run in state.queued.values()):
+    if state.active is None and not compacting and any(run.at_once for run in state.queued.values()):
         yield "5: a message that was to start at once waits although no run is active"
     for run in state.runs.values():
         if run.user_item_id is None and not run.content:

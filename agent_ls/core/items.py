@@ -269,8 +269,45 @@ class Subagent(Entity):
     call_id: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Compaction(Entity):
+    """A summary that stands for older items in what a model is sent. The items themselves stay as they are.
+
+    `first_kept` is the first item that is still sent as it was (None: none is), `kept_from` the place from which on
+    items are; `summarized`: how many it stands for. `made_by`: `model`, or `digest` where it was put together from the
+    ledger because of `trouble`. `trigger`: limit, overflow or manual. `carried` is what was put in again beside it,
+    `messages` those of the person's that are repeated word for word. Tokens are estimates of the whole request.
+    """
+
+    summary: str
+    first_kept: str | None
+    summarized: int
+    kept_from: int = 0
+    made_by: str = "model"
+    model: str | None = None
+    trigger: str = "limit"
+    mode: str = "sliding"
+    instructions: str | None = None
+    carried: str = ""
+    messages: tuple[str, ...] = ()
+    tokens_before: int = 0
+    tokens_after: int = 0
+    trouble: str | None = None
+    usage: Usage | None = None
+
+
 Payload = (
-    UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | Plan | TodoList | Subagent
+    UserMessage
+    | AssistantMessage
+    | Reasoning
+    | Call
+    | Notice
+    | Interruption
+    | Question
+    | Plan
+    | TodoList
+    | Subagent
+    | Compaction
 )
 
 PAYLOADS: dict[ItemKind, type[Payload]] = {
@@ -287,6 +324,7 @@ PAYLOADS: dict[ItemKind, type[Payload]] = {
     ItemKind.PLAN: Plan,
     ItemKind.TODO_LIST: TodoList,
     ItemKind.SUBAGENT: Subagent,
+    ItemKind.COMPACTION: Compaction,
 }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from agent_ls.core import step
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.draft import Decision, Draft
-from agent_ls.core.effects import capture, drive
+from agent_ls.core.effects import capture, compact, drive
 from agent_ls.core.finalize import captured
 from agent_ls.core.items import Notice
 from agent_ls.core.projection import ConversationState
@@ -28,7 +28,10 @@ def owe_again(state: ConversationState, *, unsettled: Collection[str], at: str) 
         draft.effects.append(capture(run.id, run.conversation_id))
     draft.settled += [each.id for each in state.runs.values() if each.ended and each.id in unsettled]
     draft.settled += [each.id for each in state.attempts.values() if not each.live and each.id in unsettled]
-    if run is None:
+    wish = state.conversation.compacting
+    if wish is not None and wish.id not in unsettled:
+        draft.effects.append(compact(wish.id, state.conversation.id))
+    if run is None and wish is None:
         start_next(draft)
     decision = draft.done()
     return decision if decision.facts or decision.effects or decision.settled else None

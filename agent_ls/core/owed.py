@@ -70,13 +70,20 @@ class Capture:
     run_id: str
 
 
-Owed = Nothing | AskModel | RunCalls | Join | Wait | Begin | End | Capture
+@dataclass(frozen=True)
+class Compact:
+    """The person wants the conversation compacted: between two steps of the run, or where none goes on."""
+
+    run_id: str | None
+
+
+Owed = Nothing | AskModel | RunCalls | Join | Wait | Begin | End | Capture | Compact
 
 
 def owed(state: ConversationState) -> Owed:
     run = state.active
     if run is None:
-        return Nothing()
+        return Compact(None) if state.exists and state.conversation.compacting is not None else Nothing()
     if run.status is RunStatus.FINALIZING:
         return Capture(run.id)
     if run.interrupt is not None:
@@ -98,6 +105,8 @@ def owed(state: ConversationState) -> Owed:
         return Join(run.id)
     if attempt.steps and not calls and not unanswered(state, attempt):
         return End(run.id, AttemptFact.COMPLETED)
+    if state.conversation.compacting is not None:
+        return Compact(run.id)
     return AskModel(run.id, attempt.id)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.conversation import Conversation, ConversationStatus
 from agent_ls.core.events import AnyEntity
-from agent_ls.core.items import AssistantMessage, Call, CallState, Item, ResultStatus
+from agent_ls.core.items import AssistantMessage, Call, CallState, Compaction, Item, ResultStatus
 from agent_ls.core.request import Request
 from agent_ls.core.run import Run, RunStatus
 from agent_ls.core.shells import Shell, ended_by, shell_of
@@ -20,7 +20,7 @@ class ConversationState:
     """Mutable only through `apply`. `epoch` is that of the claim under which it is decided.
 
     `seen` maps file URIs to the hash that the conversation last read or wrote, `cwd` is where its shell stands.
-    `shells` are those in the background that have not ended, by the item of their call.
+    `shells` are those in the background that have not ended, by the item of their call. `compaction` is the newest one.
     """
 
     def __init__(self) -> None:
@@ -37,9 +37,11 @@ class ConversationState:
         self.seen: dict[str, str] = {}
         self.cwd: str | None = None
         self.shells: dict[str, Shell] = {}
+        self.compaction: Item | None = None
         self.last_text = ""
         self.next_ord = 1
         self._conversation: Conversation | None = None
+        self._seen_at: dict[str, int] = {}
 
     @classmethod
     def of(cls, entities: Iterable[AnyEntity], seq: int) -> "ConversationState":
@@ -62,6 +64,17 @@ class ConversationState:
     @property
     def exists(self) -> bool:
         return self._conversation is not None
+
+    @property
+    def compacted(self) -> Compaction | None:
+        """What stands for all that is older than `kept_from`."""
+        held = self.compaction
+        return held.payload if held is not None and isinstance(held.payload, Compaction) else None
+
+    @property
+    def kept_from(self) -> int:
+        """The place of the first item that a model is still sent as it was."""
+        return 0 if (held := self.compacted) is None else held.kept_from
 
     @property
     def root(self) -> str:
@@ -113,7 +126,8 @@ class ConversationState:
     def status(self) -> ConversationStatus:
         run = self.active
         stopping = run is not None and run.interrupt is not None
-        return status_of(active=run is not None, stopping=stopping, queued=len(self.queued), pending=len(self.pending))
+        active = run is not None or self.conversation.compacting is not None
+        return status_of(active=active, stopping=stopping, queued=len(self.queued), pending=len(self.pending))
 
     def _apply_run(self, run: Run) -> None:
         self.runs[run.id] = run
@@ -133,6 +147,9 @@ class ConversationState:
         self.items[item.id] = item
         if isinstance(item.payload, AssistantMessage):
             self.last_text = item.payload.text
+        if isinstance(item.payload, Compaction) and (self.compaction is None or self.compaction.ord <= item.ord):
+            self.compaction = item
+            self._forget()
         self._apply_shell(item)
         # A call that is reviewed long after it ended tells nothing new about its file.
         if known is None or not isinstance(known.payload, Call) or known.payload.result is None:
@@ -144,6 +161,19 @@ class ConversationState:
         elif (ended := ended_by(item)) is not None:
             self.shells.pop(ended, None)
 
+    def _forget(self) -> None:
+        """A model that is not sent what it read has not read it: before an edit it has to read again."""
+        for uri, ord_ in tuple(self._seen_at.items()):
+            if ord_ < self.kept_from:
+                self._see(uri, None, ord_)
+
+    def _see(self, uri: str, digest: str | None, ord_: int) -> None:
+        if digest is None:
+            self.seen.pop(uri, None)
+            self._seen_at.pop(uri, None)
+        else:
+            self.seen[uri], self._seen_at[uri] = digest, ord_
+
     def _learn(self, item: Item) -> None:
         call = item.payload
         if not isinstance(call, Call) or call.state is not CallState.FINISHED:
@@ -152,18 +182,16 @@ class ConversationState:
         if result is None or result.data is None or result.status is ResultStatus.UNKNOWN:
             return
         uri, digest, cwd = (result.data.get(name) for name in ("uri", "hash", "cwd"))
-        if isinstance(uri, str) and isinstance(digest, str):
-            self.seen[uri] = digest
-            if call.original is not None:
-                del self.seen[uri]  # the model knows what it asked for, not what the person made of it
-        hashes = result.data.get("hashes")
-        for one, held in hashes.items() if isinstance(hashes, dict) else ():
-            if held and call.original is None:
-                self.seen[one] = held
-            else:
-                self.seen.pop(one, None)
         if isinstance(cwd, str):
             self.cwd = cwd
+        if item.ord < self.kept_from:
+            return
+        known = call.original is None  # else the model knows what it asked for, not what the person made of it
+        if isinstance(uri, str) and isinstance(digest, str):
+            self._see(uri, digest if known else None, item.ord)
+        hashes = result.data.get("hashes")
+        for one, held in hashes.items() if isinstance(hashes, dict) else ():
+            self._see(one, held if known and held else None, item.ord)
 
 
 def status_of(*, active: bool, stopping: bool, queued: int, pending: int) -> ConversationStatus:

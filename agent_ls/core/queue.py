@@ -69,8 +69,9 @@ def _promote(draft: Draft, run: Run) -> Decision:
     """Joins the run that goes on; where none does, it goes first, as if sent now."""
     active = draft.state.active
     if active is None or not can_steer(active):
-        draft.move_run(run.id, RunFact.EDITED, position=draft.queue()[0].position or 0)
-        if active is None:
+        waits = active is None and draft.conversation.compacting is not None
+        draft.move_run(run.id, RunFact.EDITED, position=draft.queue()[0].position or 0, at_once=run.at_once or waits)
+        if active is None and not waits:
             start(draft, run.id)
         return draft.done(runId=run.id)
     draft.move_run(run.id, RunFact.CANCELLED, ended_at=draft.at)

@@ -56,7 +56,12 @@ def new_attempt(draft: Draft, run_id: str, n: int, *, reason: Reason) -> Attempt
 
 
 def start_next(draft: Draft) -> None:
-    """Starts the first queued run. One that has to start at once comes first, and passes a queue that is held."""
+    """Starts the first queued run. One that has to start at once comes first, and passes a queue that is held.
+
+    What was queued while the conversation is compacted waits for that.
+    """
+    if draft.state.active is None and draft.conversation.compacting is not None:
+        return
     waiting = draft.queue()
     first = next((run for run in waiting if run.at_once), None)
     if first is None and not draft.conversation.queue_held:

@@ -166,7 +166,7 @@ class Inbox:
                 if window.sees(held.workspace):
                     self.tell(window)
         status = views.conversation_status(
-            active_run=summary.active_run,
+            active_run=summary.active_run or held.compacting is not None,
             queued=summary.queued_runs,
             pending=summary.pending_requests,
             stopping=summary.stopping,

@@ -11,9 +11,10 @@ from typing import Any, Final, assert_never
 
 from pydantic import TypeAdapter
 
+from agent_ls.core import compacting, dispatch, interrupt, kept_rules, queue, respond, review, wait
 from agent_ls.core import conversation as conversations
-from agent_ls.core import dispatch, interrupt, kept_rules, queue, respond, review, wait
 from agent_ls.core.ask_again import ask_again
+from agent_ls.core.compacting import Compact
 from agent_ls.core.conversation import Change
 from agent_ls.core.dispatch import Message
 from agent_ls.core.draft import Decision, Draft
@@ -78,7 +79,9 @@ class DropRule:
     rule_id: str
 
 
-Wish = Message | QueueUpdate | Stop | Hurry | AskAgain | Reply | Settings | KeepRule | DropRule | Delete | Review
+Wish = (
+    Message | QueueUpdate | Stop | Hurry | AskAgain | Reply | Settings | KeepRule | DropRule | Delete | Review | Compact
+)
 
 WISHES: Final[Mapping[str, type[Wish]]] = {
     "send": Message,
@@ -92,6 +95,7 @@ WISHES: Final[Mapping[str, type[Wish]]] = {
     "drop_rule": DropRule,
     "delete": Delete,
     "review": Review,
+    "compact": Compact,
 }
 _NAMES: Final = {shape: name for name, shape in WISHES.items()}
 
@@ -124,6 +128,8 @@ def decide(state: ConversationState, at: str, *, wish: Wish) -> Decision | Refus
             return _update(state, at, wish)
         case Review():
             return review.review(state, wish, at)
+        case Compact():
+            return compacting.note(state, wish, at)
         case KeepRule():
             return kept_rules.keep(state, wish.kept, at)
         case DropRule():

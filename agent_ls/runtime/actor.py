@@ -122,6 +122,8 @@ class Actor:
             return Refusal(Code.COMMAND_CONFLICT, "This commandId was already used for something else.")
         if self.state.active is not None:
             return Refusal(Code.CONVERSATION_BUSY, "A run is going on in this conversation; it cannot be deleted now.")
+        if self.state.exists and self.state.conversation.compacting is not None:
+            return Refusal(Code.CONVERSATION_BUSY, "This conversation is being compacted; it cannot be deleted now.")
         await self._services.ledger.delete(self.id, command_id)
         return {}
 

@@ -25,11 +25,6 @@ class MergeBack(Command):
     into: Id
 
 
-class CompactConversation(Command):
-    conversation_id: Id
-    instructions: Prose | None = None
-
-
 class ListCheckpoints(OfConversation):
     run_id: Id | None = None
 

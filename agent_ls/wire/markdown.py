@@ -13,6 +13,7 @@ from agent_ls.core.items import (
     AssistantMessage,
     Block,
     Call,
+    Compaction,
     Interruption,
     Item,
     ItemKind,
@@ -107,12 +108,20 @@ def piece(item: Item) -> str:
             words = in_words(questions, answers) if answers else asked
             said = "\n".join(f"> {_line(line)}" for line in words.split("\n"))
             return f"> **Question**\n{said}" + ("" if answers else "\n> (no answer)")
+        case Compaction():
+            return _compaction(item.payload)
         case Plan(markdown=text, state=state):
             return f"> **Plan** ({_line(state)})\n\n{text}"
         case Subagent(task=task, status=status, conversation_id=known):
             return f"*Subagent: {_line(task)} ({_line(status)}, conversation {known})*"
         case TodoList(steps=steps):
             return "\n".join(f"- [{_tick(step)}] {_line(str(step.get('text', '')))}" for step in steps)
+
+
+def _compaction(held: Compaction) -> str:
+    how = " The model did not summarize them, so this is a digest of what is on record." if held.trouble else ""
+    told = f"> **Compacted**: from here on the model is sent a summary of {held.summarized} older items.{how}"
+    return f"{told}\n\n{_folded('Summary', held.summary)}"
 
 
 def _call(call: Call) -> str:

@@ -166,7 +166,10 @@ _CONVERSATIONS: Final = (
         "conversation/mergeBack", "Carries a fork's outcome back.", params=later.MergeBack, result=results.Sequenced
     ),
     _later(
-        "conversation/compact", "Summarizes older items.", params=later.CompactConversation, result=results.Sequenced
+        "conversation/compact",
+        "Summarizes older items, at the next step border where a run goes on. Stopped as that run is, or the newest.",
+        params=models.CompactConversation,
+        result=results.Sequenced,
     ),
     _request(
         "conversation/export",

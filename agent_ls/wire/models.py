@@ -199,6 +199,11 @@ class ImportConversation(Command):
     workspace: Uri | None = None
 
 
+class CompactConversation(Command):
+    conversation_id: Id
+    instructions: Prose | None = None
+
+
 class DeleteConversation(Command):
     conversation_id: Id
 

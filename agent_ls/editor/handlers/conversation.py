@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
+from agent_ls.core.compacting import Compact
 from agent_ls.core.conversation import Change, Conversation, ConversationStatus
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import Event
@@ -152,6 +153,13 @@ async def update(desk: Desk, window: Window, params: models.UpdateConversation) 
     return done if isinstance(done, Refusal) else await conversed(desk, params.conversation_id, done["seq"])
 
 
+async def compact(desk: Desk, window: Window, params: models.CompactConversation) -> Answer:
+    """Ack means noted; what came of it is an item."""
+    wanted = (params.instructions or "").strip() or None
+    wish = Compact(by=desk.person, from_=window.client, instructions=wanted)
+    return await desk.commands.run(order(params, params.conversation_id, wish))
+
+
 async def _missed(desk: Desk, conversation_id: str, *, after: int | None, seq: int) -> list[Event] | None:
     """Events since `after`, or None where a snapshot serves better (or the window knows nothing yet)."""
     if after is None or after > seq or seq - after > REPLAY_LIMIT:
@@ -190,7 +198,7 @@ def _at_rest(run: Run) -> bool:
 
 def _summary(found: Summary) -> dict[str, Any]:
     status = views.conversation_status(
-        active_run=found.active_run,
+        active_run=found.active_run or found.conversation.compacting is not None,
         queued=found.queued_runs,
         pending=found.pending_requests,
         stopping=found.stopping,

@@ -184,6 +184,41 @@ export interface CompactConversation {
   instructions?: string;
 }
 
+/** A wish to compact that was noted and is not over; `id` is that of the effect that the ledger owes for it. */
+export interface Compacting {
+  id: string;
+  by: string;
+  from: string;
+  at: string;
+  instructions?: string;
+}
+
+/**
+ * A summary that stands for older items in what a model is sent. The items themselves stay as they are.
+ *
+ * `first_kept` is the first item that is still sent as it was (None: none is), `kept_from` the place from which on
+ * items are; `summarized`: how many it stands for. `made_by`: `model`, or `digest` where it was put together from the
+ * ledger because of `trouble`. `trigger`: limit, overflow or manual. `carried` is what was put in again beside it,
+ * `messages` those of the person's that are repeated word for word. Tokens are estimates of the whole request.
+ */
+export interface Compaction {
+  summary: string;
+  firstKept?: string;
+  summarized: number;
+  keptFrom?: number;
+  madeBy?: string;
+  model?: string;
+  trigger?: string;
+  mode?: string;
+  instructions?: string;
+  carried?: string;
+  messages?: string[];
+  tokensBefore?: number;
+  tokensAfter?: number;
+  trouble?: string;
+  usage?: Usage;
+}
+
 /** What an editor attached to a message, as it was when sent. */
 export interface ContextItem {
   type: string;
@@ -215,7 +250,8 @@ export interface ContextUse {
 /**
  * `workspace` is a root URI on the machine `host` (none where one machine has the ledger for itself).
  *
- * `rules` are what the person allowed or denied for this conversation.
+ * `rules` are what the person allowed or denied for this conversation. `compacting` is a wish that is not over yet:
+ * where no run goes on, what is said meanwhile waits in the queue.
  */
 export interface Conversation {
   id: string;
@@ -234,6 +270,7 @@ export interface Conversation {
   rules?: Record<string, unknown>[];
   trusted?: boolean;
   host?: string;
+  compacting?: Compacting;
 }
 
 export interface ConversationList {
@@ -260,6 +297,7 @@ export interface ConversationSummary {
   rules?: Record<string, unknown>[];
   trusted?: boolean;
   host?: string;
+  compacting?: Compacting;
   status: ConversationStatus;
   pendingRequests: number;
   lastText: string;
@@ -283,6 +321,7 @@ export interface ConversationView {
   rules?: Record<string, unknown>[];
   trusted?: boolean;
   host?: string;
+  compacting?: Compacting;
   status: ConversationStatus;
 }
 
@@ -534,7 +573,7 @@ export interface Item {
   ord: number;
   kind: ItemKind;
   status: ItemStatus;
-  payload: UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | Plan | TodoList | Subagent;
+  payload: UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | Plan | TodoList | Subagent | Compaction;
   createdAt: string;
   attemptId?: string;
   stepId?: string;
@@ -1141,6 +1180,7 @@ export interface Payloads {
   plan: Plan;
   todo_list: TodoList;
   subagent: Subagent;
+  compaction: Compaction;
 }
 
 /** What an editor asks the daemon. */
@@ -1161,7 +1201,7 @@ export interface Requests {
   "agent/conversation/fork": { params: ForkConversation; result: Conversed; };
   /** Carries a fork's outcome back. */
   "agent/conversation/mergeBack": { params: MergeBack; result: Sequenced; };
-  /** Summarizes older items. */
+  /** Summarizes older items, at the next step border where a run goes on. Stopped as that run is, or the newest. */
   "agent/conversation/compact": { params: CompactConversation; result: Sequenced; };
   /** The conversation as text or as events. */
   "agent/conversation/export": { params: ExportConversation; result: Exported; };

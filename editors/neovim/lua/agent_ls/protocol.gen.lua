@@ -162,6 +162,37 @@
 ---@field conversationId string
 ---@field instructions? string
 
+--- A wish to compact that was noted and is not over; `id` is that of the effect that the ledger owes for it.
+---@class agent_ls.wire.Compacting
+---@field id string
+---@field by string
+---@field from string
+---@field at string
+---@field instructions? string
+
+--- A summary that stands for older items in what a model is sent. The items themselves stay as they are.
+---
+--- `first_kept` is the first item that is still sent as it was (None: none is), `kept_from` the place from which on
+--- items are; `summarized`: how many it stands for. `made_by`: `model`, or `digest` where it was put together from the
+--- ledger because of `trouble`. `trigger`: limit, overflow or manual. `carried` is what was put in again beside it,
+--- `messages` those of the person's that are repeated word for word. Tokens are estimates of the whole request.
+---@class agent_ls.wire.Compaction
+---@field summary string
+---@field firstKept? string
+---@field summarized integer
+---@field keptFrom? integer
+---@field madeBy? string
+---@field model? string
+---@field trigger? string
+---@field mode? string
+---@field instructions? string
+---@field carried? string
+---@field messages? string[]
+---@field tokensBefore? integer
+---@field tokensAfter? integer
+---@field trouble? string
+---@field usage? agent_ls.wire.Usage
+
 --- What an editor attached to a message, as it was when sent.
 ---@class agent_ls.wire.ContextItem
 ---@field type string
@@ -188,7 +219,8 @@
 
 --- `workspace` is a root URI on the machine `host` (none where one machine has the ledger for itself).
 ---
---- `rules` are what the person allowed or denied for this conversation.
+--- `rules` are what the person allowed or denied for this conversation. `compacting` is a wish that is not over yet:
+--- where no run goes on, what is said meanwhile waits in the queue.
 ---@class agent_ls.wire.Conversation
 ---@field id string
 ---@field workspace string
@@ -206,6 +238,7 @@
 ---@field rules? table<string, any>[]
 ---@field trusted? boolean
 ---@field host? string
+---@field compacting? agent_ls.wire.Compacting
 
 ---@class agent_ls.wire.ConversationList
 ---@field conversations agent_ls.wire.ConversationSummary[]
@@ -230,6 +263,7 @@
 ---@field rules? table<string, any>[]
 ---@field trusted? boolean
 ---@field host? string
+---@field compacting? agent_ls.wire.Compacting
 ---@field status agent_ls.wire.ConversationStatus
 ---@field pendingRequests integer
 ---@field lastText string
@@ -252,6 +286,7 @@
 ---@field rules? table<string, any>[]
 ---@field trusted? boolean
 ---@field host? string
+---@field compacting? agent_ls.wire.Compacting
 ---@field status agent_ls.wire.ConversationStatus
 
 ---@class agent_ls.wire.ConversationsChanged
@@ -467,7 +502,7 @@
 ---@field ord integer
 ---@field kind agent_ls.wire.ItemKind
 ---@field status agent_ls.wire.ItemStatus
----@field payload agent_ls.wire.UserMessage|agent_ls.wire.AssistantMessage|agent_ls.wire.Reasoning|agent_ls.wire.Call|agent_ls.wire.Notice|agent_ls.wire.Interruption|agent_ls.wire.Question|agent_ls.wire.Plan|agent_ls.wire.TodoList|agent_ls.wire.Subagent
+---@field payload agent_ls.wire.UserMessage|agent_ls.wire.AssistantMessage|agent_ls.wire.Reasoning|agent_ls.wire.Call|agent_ls.wire.Notice|agent_ls.wire.Interruption|agent_ls.wire.Question|agent_ls.wire.Plan|agent_ls.wire.TodoList|agent_ls.wire.Subagent|agent_ls.wire.Compaction
 ---@field createdAt string
 ---@field attemptId? string
 ---@field stepId? string
@@ -990,6 +1025,7 @@
 ---@field plan agent_ls.wire.Plan
 ---@field todo_list agent_ls.wire.TodoList
 ---@field subagent agent_ls.wire.Subagent
+---@field compaction agent_ls.wire.Compaction
 
 --- What an editor asks the daemon.
 ---@class agent_ls.wire.Requests
@@ -1001,7 +1037,7 @@
 ---@field ['agent/conversation/update'] fun(params: agent_ls.wire.UpdateConversation): agent_ls.wire.Conversed Changes title, model, provider, mode or archived.
 ---@field ['agent/conversation/fork'] fun(params: agent_ls.wire.ForkConversation): agent_ls.wire.Conversed A new conversation that goes on from here.
 ---@field ['agent/conversation/mergeBack'] fun(params: agent_ls.wire.MergeBack): agent_ls.wire.Sequenced Carries a fork's outcome back.
----@field ['agent/conversation/compact'] fun(params: agent_ls.wire.CompactConversation): agent_ls.wire.Sequenced Summarizes older items.
+---@field ['agent/conversation/compact'] fun(params: agent_ls.wire.CompactConversation): agent_ls.wire.Sequenced Summarizes older items, at the next step border where a run goes on. Stopped as that run is, or the newest.
 ---@field ['agent/conversation/export'] fun(params: agent_ls.wire.ExportConversation): agent_ls.wire.Exported The conversation as text or as events.
 ---@field ['agent/conversation/import'] fun(params: agent_ls.wire.ImportConversation): agent_ls.wire.ImportedView A conversation from a file of events, whatever of it can be read; nothing of it is run.
 ---@field ['agent/conversation/delete'] fun(params: agent_ls.wire.DeleteConversation): agent_ls.wire.Nothing Removes it for good; ask the person first.

@@ -7,7 +7,7 @@ import pytest
 
 from agent_ls.adapters.ledger import codec
 from agent_ls.core.attempt import Attempt, AttemptStatus, Reason
-from agent_ls.core.conversation import Conversation, Mode
+from agent_ls.core.conversation import Compacting, Conversation, Mode
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import AnyEntity, Event, EventKind, kind_of
 from agent_ls.core.items import (
@@ -16,6 +16,7 @@ from agent_ls.core.items import (
     Block,
     Call,
     CallState,
+    Compaction,
     ContextItem,
     Interruption,
     Item,
@@ -77,6 +78,9 @@ PAYLOAD_OF: dict[ItemKind, Payload] = {
     ItemKind.SUBAGENT: Subagent(
         conversation_id="sub_1", task="look", status="waiting", requests=(3,), steps=({"text": "a"},), usage=Usage()
     ),
+    ItemKind.COMPACTION: Compaction(
+        summary="It was long.", first_kept="i4", summarized=3, kept_from=4, messages=("i1",), usage=Usage()
+    ),
     ItemKind.TODO_LIST: TodoList(steps=({"text": "a", "status": "open"},)),
 }
 CONVERSATION = Conversation(
@@ -89,6 +93,7 @@ CONVERSATION = Conversation(
     created_at=AT,
     updated_at=AT,
     rules=({"tool": "shell", "allow": True},),
+    compacting=Compacting(id="c1.k4", by="ada", from_="vscode", at=AT, instructions="Keep the plan."),
 )
 ENTITIES: list[AnyEntity] = [
     CONVERSATION,
