@@ -110,14 +110,6 @@ class Invalid:
     passing: bool = False
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What recovery found out about a call whose result was lost."""
-
-    result: ToolResult | None
-    """None: it certainly has not happened, so it can run."""
-
-
 class Tool(Protocol):
     name: str
     kind: ItemKind
@@ -136,8 +128,9 @@ class Tool(Protocol):
         cancellation."""
         ...
 
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        """After a crash between start and result, for replay `verify` and `ask`."""
+    async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
+        """What became of a call whose result was lost in a crash, for replay `verify` and `ask`. None: it certainly has
+        not happened, so it can run."""
         ...
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from agent_ls.core.items import Call, ResultStatus, ToolResult
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Tool, ToolContext
+from agent_ls.ports.tools import Invalid, Prepared, Tool, ToolContext
 
 log = logging.getLogger(__name__)
 
@@ -31,13 +31,13 @@ async def run(tool: Tool, prepared: Prepared, context: ToolContext) -> ToolResul
         return ToolResult(status=ResultStatus.ERROR, output=_said(error))
 
 
-async def find_out(tool: Tool, call: Call, context: ToolContext) -> Outcome:
+async def find_out(tool: Tool, call: Call, context: ToolContext) -> ToolResult | None:
     """What happened to a lost call; a tool that cannot say leaves it unknown."""
     try:
         return await tool.recover(call, context)
     except Exception as error:
         log.exception(FAILED, tool.name)
-        return Outcome(ToolResult(status=ResultStatus.UNKNOWN, output=_said(error)))
+        return ToolResult(status=ResultStatus.UNKNOWN, output=_said(error))
 
 
 def _said(error: Exception) -> str:

@@ -41,8 +41,7 @@ async def _settle(actor: Actor, item: Item, services: Services) -> None:
         if tool.replay is Replay.SAFE:
             result = None
         else:
-            outcome = await guard.find_out(tool, item.call, tool_context(actor.state, item.id, services))
-            result = outcome.result
+            result = await guard.find_out(tool, item.call, tool_context(actor.state, item.id, services))
     if result is None:
         await record_patiently(actor, lambda s, at: recovery.start_again(s, item.id, at), services.clock)
         return

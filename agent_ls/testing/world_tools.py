@@ -13,7 +13,7 @@ import anyio
 
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.messages import ToolSpec
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, Tool, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, Replay, Tool, ToolContext, ToolEffect
 from agent_ls.testing.world_fate import Fate
 from agent_ls.testing.world_loop import Process, pause
 
@@ -95,15 +95,15 @@ class WorldTool:
         data = {"uri": f"file://{ROOT}/{name}", "hash": self._log.disk[name]}
         return ToolResult(status=status, output=f"did {name}", data=None if self.effect is ToolEffect.SHELL else data)
 
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+    async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         await self._fate.gate(self._process, f"recover {self.name}")
         if self.effect is ToolEffect.EDIT:
             found = self._log.disk[str(call.input["file"])]
             if found == call.after:
-                return Outcome(ToolResult(status=ResultStatus.OK, output="found done"))
+                return ToolResult(status=ResultStatus.OK, output="found done")
             if found == call.before:
-                return Outcome(None)
-        return Outcome(ToolResult(status=ResultStatus.UNKNOWN, output="nobody knows"))
+                return None
+        return ToolResult(status=ResultStatus.UNKNOWN, output="nobody knows")
 
     def _prepared(self, arguments: Mapping[str, Any], path: str, **more: Any) -> Prepared:
         return Prepared(

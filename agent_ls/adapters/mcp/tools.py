@@ -16,7 +16,7 @@ from agent_ls.core.messages import ToolSpec
 from agent_ls.core.textfile import printable
 from agent_ls.core.tool_server import ToolServer, tool_name
 from agent_ls.core.uris import file_uri
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, Replay, ToolContext, ToolEffect
 
 LONGEST_DESCRIPTION: Final = 4_000
 _NOTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
@@ -60,9 +60,9 @@ class McpTool:
             return ToolResult(status=ResultStatus.ERROR, output=printable(answer.reason))
         return await result_of(answer, context.keep)
 
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+    async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         said = f"The daemon ended while MCP server `{self._link.server.name}` was asked; what came of it is not known."
-        return Outcome(ToolResult(status=ResultStatus.UNKNOWN, output=said))
+        return ToolResult(status=ResultStatus.UNKNOWN, output=said)
 
 
 class StartServerTool:
@@ -109,9 +109,9 @@ class StartServerTool:
         names = ", ".join(tool_name(self._server.name, told.name) for told in link.tools)
         return ToolResult(status=ResultStatus.OK, output=f"It is up. Its tools: {names}")
 
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+    async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         """It was allowed and a new daemon has not started it: it is started."""
-        return Outcome(None)
+        return None
 
 
 def _digest(*parts: Any) -> str:

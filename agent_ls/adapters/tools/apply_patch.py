@@ -11,16 +11,16 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.file_input import digest_of, failed, shown
 from agent_ls.adapters.tools.patch_plan import LARGEST_PATCH, MOST_FILES, Plan, plan
 from agent_ls.adapters.tools.patch_run import carry_out, token_of
 from agent_ls.core import hunks
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
-from agent_ls.core.messages import ToolSpec
 from agent_ls.core.uris import NotLocal, local_path
 from agent_ls.ports.files import ABSENT, Files, Refused
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, Replay, ToolContext, ToolEffect
 
 _DESCRIPTION = (
     "Changes files, all or none: `*** Begin Patch`, per file `*** Add File: path` (lines with +), `*** Delete File: "
@@ -38,19 +38,17 @@ class PatchInput(Arguments):
     patch: str = Field(max_length=LARGEST_PATCH)
 
 
-class ApplyPatchTool:
+class ApplyPatchTool(OurTool):
     name = "apply_patch"
+    description = _DESCRIPTION
+    input = PatchInput
     kind = ItemKind.FILE_CHANGE
     effect = ToolEffect.EDIT
     replay = Replay.VERIFY
 
     def __init__(self, files: Files) -> None:
+        super().__init__()
         self._files = files
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(PatchInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
 
     def fits(self, model: str) -> bool:
         return _TRAINED.search(model) is not None
@@ -87,7 +85,7 @@ class ApplyPatchTool:
             return failed("stale: a file is not what it was when this was decided on; read it again")
         return await carry_out(self._files, planned, context)
 
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+    async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         """Looks at every file: all of them changed, none, or nobody knows what to make of it."""
         try:
             before, after = json.loads(call.before or ""), json.loads(call.after or "")
@@ -104,10 +102,10 @@ class ApplyPatchTool:
                 return _unknown(found.message)
             there[uri] = found
         if there == before:
-            return Outcome(None)
+            return None
         if there == after:
             output = "The patch was applied as asked; the daemon was restarted before it could say so."
-            return Outcome(ToolResult(status=ResultStatus.OK, output=output, data={"hashes": after}))
+            return ToolResult(status=ResultStatus.OK, output=output, data={"hashes": after})
         changed = [shown(str(local_path(uri)), context.root) for uri in there if there[uri] != before[uri]]
         return _unknown(f"{', '.join(changed)} changed and the rest did not; read them to see")
 
@@ -151,5 +149,5 @@ def _diff(planned: Plan) -> str:
     return shown_ + (f"\\ Too long to show here: {', '.join(left)}\n" if left else "")
 
 
-def _unknown(why: str) -> Outcome:
-    return Outcome(ToolResult(status=ResultStatus.UNKNOWN, output=f"the daemon stopped during this patch: {why}."))
+def _unknown(why: str) -> ToolResult:
+    return ToolResult(status=ResultStatus.UNKNOWN, output=f"the daemon stopped during this patch: {why}.")

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.file_input import digest_of, failed
 from agent_ls.core.display import one_line
-from agent_ls.core.items import Call, ItemKind, ToolResult
-from agent_ls.core.messages import ToolSpec
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.core.items import ToolResult
+from agent_ls.ports.tools import Invalid, Prepared, ToolContext
 
 _DESCRIPTION: Final = (
     "Asks the person and waits for the answer. Only for what you cannot find out and what changes what you do next: "
@@ -42,18 +42,10 @@ class AskInput(Arguments):
     questions: list[Asked] = Field(min_length=1, max_length=8)
 
 
-class AskTool:
+class AskTool(OurTool):
     name = "ask"
-    kind = ItemKind.TOOL_CALL
-    effect = ToolEffect.READ
-    replay = Replay.SAFE
-
-    def __init__(self) -> None:
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(AskInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
+    description = _DESCRIPTION
+    input = AskInput
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         given = parse(AskInput, arguments)
@@ -74,9 +66,6 @@ class AskTool:
 
     async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
         return failed("only the person can answer this, and nobody was asked; ask again")
-
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        return Outcome(None)
 
 
 def _wrong(questions: Sequence[Asked]) -> str | None:

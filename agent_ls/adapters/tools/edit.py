@@ -9,15 +9,15 @@ from typing import Any
 from anyio import to_thread
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.file_change import Change, carry_out, find_out, prepared
 from agent_ls.adapters.tools.file_input import digest_of, failed, moved, not_fresh, open_text, refuse, shown
 from agent_ls.core import diff
 from agent_ls.core.edits import Applied, Edit, Problem, apply, line_of, own_lines
 from agent_ls.core.items import Call, ItemKind, ToolResult
-from agent_ls.core.messages import ToolSpec
 from agent_ls.ports.files import ABSENT, Files, Refused
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, Replay, ToolContext, ToolEffect
 
 _DESCRIPTION = (
     "Replaces text in an existing file, which must have been read before. Every `old` is matched literally in the "
@@ -37,19 +37,17 @@ class EditInput(Arguments):
     edits: list[Replacement] = Field(min_length=1)
 
 
-class EditTool:
+class EditTool(OurTool):
     name = "edit"
+    description = _DESCRIPTION
+    input = EditInput
     kind = ItemKind.FILE_CHANGE
     effect = ToolEffect.EDIT
     replay = Replay.VERIFY
 
     def __init__(self, files: Files) -> None:
+        super().__init__()
         self._files = files
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(EditInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         given = parse(EditInput, arguments)
@@ -75,7 +73,7 @@ class EditTool:
             return failed(f"stale: the lines of {name} that this replaces are not what was shown; read it again")
         return await carry_out(self._files, change, context)
 
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+    async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         return await find_out(self._files, call, context)
 
     def forget(self, item_id: str, spool: str) -> None:

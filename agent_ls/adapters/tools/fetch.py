@@ -11,15 +11,15 @@ from urllib.parse import urlsplit
 from anyio import to_thread
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.fetch_http import Elsewhere, Failed, Fetcher, Page
 from agent_ls.adapters.tools.fetch_page import readable
 from agent_ls.adapters.tools.file_input import digest_of, failed
 from agent_ls.core.addresses import plain_host
 from agent_ls.core.display import one_line
-from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
-from agent_ls.core.messages import ToolSpec
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.core.items import ResultStatus, ToolResult
+from agent_ls.ports.tools import Invalid, Prepared, ToolContext
 
 SHOWN: Final = 40_000
 _LONGEST_URL: Final = 4096
@@ -33,19 +33,14 @@ class FetchInput(Arguments):
     url: str = Field(max_length=_LONGEST_URL, description="A whole address, https:// or http://")
 
 
-class FetchTool:
+class FetchTool(OurTool):
     name = "fetch"
-    kind = ItemKind.TOOL_CALL
-    effect = ToolEffect.READ
-    replay = Replay.SAFE
+    description = _DESCRIPTION
+    input = FetchInput
 
     def __init__(self, fetcher: Fetcher) -> None:
+        super().__init__()
         self._fetcher = fetcher
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(FetchInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         given = parse(FetchInput, arguments)
@@ -76,9 +71,6 @@ class FetchTool:
                 )
             case Page():
                 return await _told(got, context)
-
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        return Outcome(None)
 
 
 async def _told(page: Page, context: ToolContext) -> ToolResult:

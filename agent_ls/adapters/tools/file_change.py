@@ -13,7 +13,7 @@ from agent_ls.core.items import Call, ResultStatus, ToolResult
 from agent_ls.core.textfile import NotText, decode, printable, sha256
 from agent_ls.core.uris import NotLocal, local_path
 from agent_ls.ports.files import ABSENT, Files, Reason, Refused
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, ToolContext, ToolEffect
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ async def carry_out(files: Files, change: Change, context: ToolContext) -> ToolR
     return ToolResult(status=ResultStatus.OK, output=said, data=data)
 
 
-async def find_out(files: Files, call: Call, context: ToolContext) -> Outcome:
+async def find_out(files: Files, call: Call, context: ToolContext) -> ToolResult | None:
     """Whether a change whose result was lost has happened: the disk tells."""
     path = None if call.uri is None else local_path(call.uri)
     if path is None or isinstance(path, NotLocal) or call.before is None or call.after is None:
@@ -107,9 +107,9 @@ async def find_out(files: Files, call: Call, context: ToolContext) -> Outcome:
         case digest if digest == call.after:
             output = f"{name} was changed as asked; the daemon was restarted before it could say so."
             data = {"uri": call.uri, "hash": digest}
-            return Outcome(ToolResult(status=ResultStatus.OK, output=output, data=data))
+            return ToolResult(status=ResultStatus.OK, output=output, data=data)
         case digest if digest == call.before:
-            return Outcome(None)
+            return None
         case _:
             return _unknown(f"{name} holds neither the text before nor the one after it; read it to see")
 
@@ -118,5 +118,5 @@ def stale(reason: str | Invalid) -> ToolResult:
     return failed(reason if isinstance(reason, str) else reason.message)
 
 
-def _unknown(why: str) -> Outcome:
-    return Outcome(ToolResult(status=ResultStatus.UNKNOWN, output=f"the daemon stopped during this change: {why}."))
+def _unknown(why: str) -> ToolResult:
+    return ToolResult(status=ResultStatus.UNKNOWN, output=f"the daemon stopped during this change: {why}.")

@@ -10,15 +10,15 @@ from typing import Any, ClassVar, Final
 
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.file_input import digest_of, failed, refuse, shown
 from agent_ls.core.display import one_line
-from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
-from agent_ls.core.messages import ToolSpec
+from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.uris import NotLocal, local_path
 from agent_ls.ports.files import Files, Refused
 from agent_ls.ports.language import Language, Remark, Unavailable
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, Tool, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, Tool, ToolContext
 
 ROWS: Final = 200
 SEVERITIES: Final = ("", "error", "warning", "information", "hint")
@@ -36,22 +36,11 @@ class NameInput(Arguments):
     query: str = Field(min_length=1, max_length=200, description="A name, or the beginning of one")
 
 
-class _LanguageTool(ABC):
-    kind = ItemKind.TOOL_CALL
-    effect = ToolEffect.READ
-    replay = Replay.SAFE
-    name: str
-    description: ClassVar[str]
-    input: ClassVar[type[Arguments]]
-
+class _LanguageTool(OurTool, ABC):
     def __init__(self, language: Language, files: Files) -> None:
+        super().__init__()
         self._language = language
         self._files = files
-        self._spec = ToolSpec(self.name, self.description, schema_of(self.input))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         given = parse(self.input, arguments)
@@ -84,9 +73,6 @@ class _LanguageTool(ABC):
         if len(found) > ROWS:
             rows.append(f"[{len(found) - ROWS} more are not shown]")
         return ToolResult(status=ResultStatus.OK, output="\n".join(rows or [self.nothing]) + "\n")
-
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        return Outcome(None)
 
     nothing: ClassVar[str]
 

@@ -8,13 +8,13 @@ from typing import Final
 
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.file_input import failed
 from agent_ls.core import plans
 from agent_ls.core.display import one_line
-from agent_ls.core.items import Call, ItemKind, ToolResult
-from agent_ls.core.messages import ToolSpec
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.core.items import ToolResult
+from agent_ls.ports.tools import Invalid, Prepared, ToolContext
 
 _DESCRIPTION: Final = (
     "Proposes a plan to the person, who accepts, changes or refuses it. Call it once you know what has to be done, "
@@ -27,18 +27,10 @@ class PlanInput(Arguments):
     markdown: str = Field(min_length=1, max_length=plans.LONGEST, description="The plan, complete")
 
 
-class PlanTool:
+class PlanTool(OurTool):
     name = "plan"
-    kind = ItemKind.TOOL_CALL
-    effect = ToolEffect.READ
-    replay = Replay.SAFE
-
-    def __init__(self) -> None:
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(PlanInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
+    description = _DESCRIPTION
+    input = PlanInput
 
     async def prepare(self, arguments: Mapping[str, object], context: ToolContext) -> Prepared | Invalid:
         given = parse(PlanInput, arguments)
@@ -58,9 +50,6 @@ class PlanTool:
 
     async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
         return failed("only the person can accept a plan, and nobody was asked; propose it again")
-
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        return Outcome(None)
 
 
 def _heading(markdown: str) -> str:

@@ -11,15 +11,15 @@ from typing import Any
 from anyio import to_thread
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.file_input import AT_ONCE, LARGEST_FILE, digest_of, failed, moved, refuse, shown
 from agent_ls.core.excerpt import excerpt
 from agent_ls.core.images import LARGEST, Pretender, sniff
-from agent_ls.core.items import Block, Call, ItemKind, ResultStatus, ToolResult
-from agent_ls.core.messages import ToolSpec
+from agent_ls.core.items import Block, ResultStatus, ToolResult
 from agent_ls.core.textfile import NotText, decode
 from agent_ls.ports.files import Content, Files, Place, Refused
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, ToolContext
 
 _DESCRIPTION = (
     "Reads a file: text (up to 2,000 lines or 256 KiB a call; go on with offset) or an image (png, jpeg, gif, webp). "
@@ -33,19 +33,14 @@ class ReadInput(Arguments):
     limit: int | None = Field(default=None, ge=1, description="How many lines")
 
 
-class ReadTool:
+class ReadTool(OurTool):
     name = "read"
-    kind = ItemKind.TOOL_CALL
-    effect = ToolEffect.READ
-    replay = Replay.SAFE
+    description = _DESCRIPTION
+    input = ReadInput
 
     def __init__(self, files: Files) -> None:
+        super().__init__()
         self._files = files
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(ReadInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         given = parse(ReadInput, arguments)
@@ -83,10 +78,6 @@ class ReadTool:
         show = partial(_shown, given, found.place, found.content, context=context)
         # What is small is decoded and cut sooner than a thread is found for it.
         return show() if len(found.content.data) <= AT_ONCE else await to_thread.run_sync(show)
-
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        """A read changes nothing: it is run again."""
-        return Outcome(None)
 
 
 def _shown(given: ReadInput, place: Place, content: Content, *, context: ToolContext) -> ToolResult:

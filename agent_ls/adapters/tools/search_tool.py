@@ -5,33 +5,21 @@ Owns the way from a model's input to the worker and back. A tool says what it lo
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from agent_ls.adapters.tools.arguments import Arguments, schema_of
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.file_input import digest_of, failed, moved, shown
 from agent_ls.adapters.tools.search import Search, Searcher, reads
-from agent_ls.core.items import Call, ItemKind, ToolResult
-from agent_ls.core.messages import ToolSpec
+from agent_ls.core.items import ToolResult
 from agent_ls.ports.files import Files
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, ToolContext
 
 
-class SearchTool(ABC):
-    name: str
-    description: ClassVar[str]
-    input: ClassVar[type[Arguments]]
-    kind = ItemKind.TOOL_CALL
-    effect = ToolEffect.READ
-    replay = Replay.SAFE
-
+class SearchTool(OurTool, ABC):
     def __init__(self, files: Files, searcher: Searcher) -> None:
+        super().__init__()
         self._files = files
         self._searcher = searcher
-        self._spec = ToolSpec(self.name, self.description, schema_of(self.input))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         search = await self._search(arguments, context)
@@ -58,10 +46,6 @@ class SearchTool(ABC):
             return failed(elsewhere)
         found = await self._searcher.run(search, context)
         return failed(found) if isinstance(found, str) else self._shown(found, search, context)
-
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        """It changes nothing: it is run again."""
-        return Outcome(None)
 
     @abstractmethod
     async def _search(self, arguments: Mapping[str, Any], context: ToolContext) -> Search | Invalid: ...

@@ -14,7 +14,8 @@ import anyio
 from pydantic import Field
 
 from agent_ls.adapters.tools import shell_spool
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.shell_background import BackgroundShells
 from agent_ls.adapters.tools.shell_looks import Looked, look, only_looks, outer_path, undisturbed
 from agent_ls.adapters.tools.shell_recording import Recording, exit_code, how_it_ended
@@ -22,11 +23,10 @@ from agent_ls.adapters.tools.shell_sandbox import Sandbox, blamed
 from agent_ls.adapters.tools.shell_script import environment, read_cwd, words
 from agent_ls.core.display import escaped, one_line, warning
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
-from agent_ls.core.messages import ToolSpec
 from agent_ls.core.shells import begun, shell_id
 from agent_ls.core.uris import file_uri
 from agent_ls.ports.processes import Child, Processes
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, Replay, ToolContext, ToolEffect
 
 GRACE: Final = 2.0
 _DRAIN: Final = 0.2
@@ -50,22 +50,20 @@ class ShellInput(Arguments):
     )
 
 
-class ShellTool:
+class ShellTool(OurTool):
     name = "shell"
+    description = _DESCRIPTION
+    input = ShellInput
     kind = ItemKind.COMMAND
     effect = ToolEffect.SHELL
     replay = Replay.ASK
 
     def __init__(self, processes: Processes, background: BackgroundShells) -> None:
+        super().__init__()
         self._processes = processes
         self._background = background
         self.sandbox: Sandbox | str | None = None
         """A sentence: there ought to be one and there is none, so nothing is run."""
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(ShellInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         given = parse(ShellInput, arguments)
@@ -129,19 +127,18 @@ class ShellTool:
             if not self._background.keeps(context.item_id):
                 recording.close()
 
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+    async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         """It may have done anything between nothing and all: what is left of it is ended, and that is told."""
         left = shell_spool.read(context.spool, context.item_id)
         text = "The daemon was killed while this ran. It may or may not have finished"
         if left is None:
-            return Outcome(ToolResult(status=ResultStatus.UNKNOWN, output=f"{text}; none of its output was kept."))
+            return ToolResult(status=ResultStatus.UNKNOWN, output=f"{text}; none of its output was kept.")
         ended = await self._processes.end(left.process, context.item_id, grace=GRACE)
         text += "; some of it was still running and was ended now." if ended else "; nothing of it is running now."
         recording = Recording(context, spooled=False)
         recording.feed(left.output)
         recording.finish()
-        result = await recording.result(ResultStatus.UNKNOWN, [text], raw=left.output)
-        return Outcome(result)
+        return await recording.result(ResultStatus.UNKNOWN, [text], raw=left.output)
 
     def forget(self, item_id: str, spool: str) -> None:
         """To be called when the result is committed. What a shell in the background says goes on."""

@@ -9,34 +9,27 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.file_input import digest_of, failed
 from agent_ls.adapters.tools.shell_background import BackgroundShells, Kept
-from agent_ls.core.items import Call, ItemKind, ToolResult
-from agent_ls.core.messages import ToolSpec
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.core.items import ToolResult
+from agent_ls.ports.tools import Invalid, Prepared, ToolContext
 
 
 class NamedShell(Arguments):
     id: str = Field(min_length=1, max_length=40, description="As shell said when it began")
 
 
-class NamedShellTool(ABC):
-    name: str
-    description: ClassVar[str]
+class NamedShellTool(OurTool, ABC):
+    """Asking again changes nothing, and one that has ended is not ended again."""
+
     verb: ClassVar[str]
-    input: ClassVar[type[NamedShell]] = NamedShell
-    kind = ItemKind.TOOL_CALL
-    effect = ToolEffect.READ
-    replay = Replay.SAFE
+    input = NamedShell
 
     def __init__(self, shells: BackgroundShells) -> None:
+        super().__init__()
         self._shells = shells
-        self._spec = ToolSpec(self.name, self.description, schema_of(self.input))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         given = parse(self.input, arguments)
@@ -59,10 +52,6 @@ class NamedShellTool(ABC):
         if kept is None:
             return failed(_unknown(given.id, self._shells.names(context.conversation_id)))
         return await self._do(kept, given)
-
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        """Asking again changes nothing, and one that has ended is not ended again."""
-        return Outcome(None)
 
     @abstractmethod
     async def _do(self, kept: Kept, given: Any) -> ToolResult: ...

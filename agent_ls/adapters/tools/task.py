@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.file_input import digest_of, failed
 from agent_ls.core.delegation import TASK, Wanted
 from agent_ls.core.display import one_line
-from agent_ls.core.items import Call, ItemKind, ToolResult
-from agent_ls.core.messages import ToolSpec
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.core.items import ToolResult
+from agent_ls.ports.tools import Invalid, Prepared, ToolContext, ToolEffect
 
 _DESCRIPTION: Final = (
     "Hands a part of the work to a subagent, which works in the same folder and knows nothing but the prompt: say all "
@@ -31,20 +31,13 @@ class TaskInput(Arguments):
     agent: str | None = Field(default=None, min_length=1, max_length=64, description="One of the named agents")
 
 
-class TaskTool:
+class TaskTool(OurTool):
     """`replay` is safe: a subagent has one id, so doing it again finds the one that is there and waits for it."""
 
     name = TASK
-    kind = ItemKind.TOOL_CALL
+    description = _DESCRIPTION
+    input = TaskInput
     effect = ToolEffect.DELEGATE
-    replay = Replay.SAFE
-
-    def __init__(self) -> None:
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(TaskInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         wanted = self.wanted(arguments)
@@ -75,6 +68,3 @@ class TaskTool:
 
     async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
         return failed("a subagent is not started in this way")
-
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        return Outcome(None)

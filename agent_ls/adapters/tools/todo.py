@@ -9,12 +9,12 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.file_input import digest_of, failed
-from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
-from agent_ls.core.messages import ToolSpec
+from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.todo import STEPS
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, ToolContext
 
 _DESCRIPTION: Final = (
     "Shows the person what you are going to do and how far you are. Give all steps each time: the list is replaced. "
@@ -31,18 +31,10 @@ class TodoInput(Arguments):
     steps: list[Step] = Field(max_length=100)
 
 
-class TodoTool:
+class TodoTool(OurTool):
     name = "todo"
-    kind = ItemKind.TOOL_CALL
-    effect = ToolEffect.READ
-    replay = Replay.SAFE
-
-    def __init__(self) -> None:
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(TodoInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
+    description = _DESCRIPTION
+    input = TodoInput
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         given = parse(TodoInput, arguments)
@@ -64,10 +56,6 @@ class TodoTool:
         if isinstance(given, Invalid):
             return failed(given.message)
         return ToolResult(status=ResultStatus.OK, output=_said(given), data={STEPS: _plain(given)})
-
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
-        """The list is replaced as a whole: doing it again changes nothing."""
-        return Outcome(None)
 
 
 def _plain(given: TodoInput) -> list[dict[str, str]]:

@@ -9,15 +9,15 @@ from typing import Any
 from anyio import to_thread
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse, schema_of
+from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.base import OurTool
 from agent_ls.adapters.tools.file_change import Change, carry_out, find_out, prepared
 from agent_ls.adapters.tools.file_input import digest_of, failed, moved, not_fresh, open_text, refuse, shown
 from agent_ls.core import diff
 from agent_ls.core.items import Call, ItemKind, ToolResult
-from agent_ls.core.messages import ToolSpec
 from agent_ls.core.textfile import TextFile, Unencodable, sha256
 from agent_ls.ports.files import ABSENT, Files, Refused
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, Replay, ToolContext, ToolEffect
 
 _DESCRIPTION = (
     "Creates a file with its folders, or replaces the whole content of one that was read before. "
@@ -30,19 +30,17 @@ class WriteInput(Arguments):
     content: str = Field(description="The whole text of the file")
 
 
-class WriteTool:
+class WriteTool(OurTool):
     name = "write"
+    description = _DESCRIPTION
+    input = WriteInput
     kind = ItemKind.FILE_CHANGE
     effect = ToolEffect.EDIT
     replay = Replay.VERIFY
 
     def __init__(self, files: Files) -> None:
+        super().__init__()
         self._files = files
-        self._spec = ToolSpec(self.name, _DESCRIPTION, schema_of(WriteInput))
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
 
     async def prepare(self, arguments: Mapping[str, Any], context: ToolContext) -> Prepared | Invalid:
         given = parse(WriteInput, arguments)
@@ -68,7 +66,7 @@ class WriteTool:
             return failed(f"stale: {name} is not what it was when this was decided on; read it again")
         return await carry_out(self._files, change, context)
 
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+    async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         return await find_out(self._files, call, context)
 
     def forget(self, item_id: str, spool: str) -> None:

@@ -25,7 +25,7 @@ from agent_ls.core.respond import respond
 from agent_ls.core.run import Interrupt
 from agent_ls.ports.ledger import Commit, Committed, LedgerError
 from agent_ls.ports.provider import Emit, Failure, Frame, ModelRequest
-from agent_ls.ports.tools import Invalid, Outcome, Prepared, Replay, Toolbox, ToolContext, ToolEffect
+from agent_ls.ports.tools import Invalid, Prepared, Replay, Toolbox, ToolContext, ToolEffect
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.feed import Feed
 from agent_ls.runtime.lock_table import LockTable
@@ -160,7 +160,7 @@ class HandTool:
     output: str | None = None
     command: str | None = None
     keeps: bytes | None = None
-    recovered: Outcome | Exception = field(default_factory=lambda: Outcome(None))
+    recovered: ToolResult | Exception | None = None
     began: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
@@ -214,7 +214,7 @@ class HandTool:
         data = {"uri": prepared.keys[0], "hash": name} if prepared.keys else None
         return ToolResult(status=ResultStatus.OK, output=self.output or f"did {name}", data=data)
 
-    async def recover(self, call: Call, context: ToolContext) -> Outcome:
+    async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         if isinstance(self.recovered, Exception):
             raise self.recovered
         return self.recovered

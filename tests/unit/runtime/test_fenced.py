@@ -17,7 +17,6 @@ from agent_ls.core.items import Item
 from agent_ls.core.run import Run, RunStatus
 from agent_ls.ports.ledger import Commit, Committed
 from agent_ls.ports.provider import TextFrame
-from agent_ls.ports.tools import Outcome
 from tests.unit.runtime.house import ID, HandTool, House, Say, full_disk, open_house
 from tests.unit.runtime.test_take_over import UNKNOWN, crashed
 
@@ -139,7 +138,7 @@ async def test_who_comes_while_it_is_made_here_and_was_made_elsewhere_is_not_giv
 
 async def test_what_happened_unheard_is_read_from_the_ledger_and_the_run_goes_on() -> None:
     """The answer to a commit was lost, so the next one is refused: as the PostgreSQL engine does it."""
-    tool = HandTool(recovered=Outcome(None))
+    tool = HandTool(recovered=None)
     async with open_house(tool) as house:
         gate = anyio.Event()
         house.model.says("", ONE, gate=gate)

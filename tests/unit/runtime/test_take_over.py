@@ -12,13 +12,13 @@ from agent_ls.core.messages import Reply
 from agent_ls.core.request import Decision, RequestKind
 from agent_ls.core.run import RunStatus
 from agent_ls.ports.provider import TextFrame
-from agent_ls.ports.tools import Outcome, Replay
+from agent_ls.ports.tools import Replay
 from agent_ls.runtime.feed import FRAME_S
 from tests.unit.runtime.house import ID, HandTool, House, Say, open_house
 
 pytestmark = pytest.mark.anyio
 
-UNKNOWN = Outcome(ToolResult(status=ResultStatus.UNKNOWN, output="half done"))
+UNKNOWN = ToolResult(status=ResultStatus.UNKNOWN, output="half done")
 
 
 def does(name: str) -> tuple[str, str]:
@@ -47,7 +47,7 @@ async def taken_over(house: House) -> None:
 
 
 async def test_what_certainly_did_not_happen_runs_again_once() -> None:
-    tool = HandTool(recovered=Outcome(None))
+    tool = HandTool(recovered=None)
     async with open_house(tool, store=await crashed(), boot="b2") as house:
         await taken_over(house)
         await house.rest()
@@ -64,7 +64,7 @@ async def test_a_tool_that_may_be_repeated_is_repeated_without_asking_anybody() 
 
 
 async def test_what_was_found_out_is_the_result() -> None:
-    done = Outcome(ToolResult(status=ResultStatus.OK, output="it was written"))
+    done = ToolResult(status=ResultStatus.OK, output="it was written")
     tool = HandTool(recovered=done)
     async with open_house(tool, store=await crashed(), boot="b2") as house:
         await taken_over(house)

@@ -14,7 +14,7 @@ from agent_ls.adapters.tools.apply_patch import ApplyPatchTool
 from agent_ls.core import hunks
 from agent_ls.core.items import Call, CallState, ResultStatus
 from agent_ls.core.textfile import sha256
-from agent_ls.ports.tools import Outcome, Prepared
+from agent_ls.ports.tools import Prepared
 from tests.unit.adapters.tools.desk import Desk
 
 pytestmark = pytest.mark.anyio
@@ -135,19 +135,19 @@ async def test_after_a_crash_the_files_tell_what_happened(desk: Desk) -> None:
     await laid(desk)
     prepared = await desk.prepared("apply_patch", patch=ALL)
     tool, context = desk.tools["apply_patch"], desk.context
-    assert await tool.recover(call_of(prepared), context) == Outcome(None)
+    assert await tool.recover(call_of(prepared), context) is None
     (desk.root / "a.txt").write_bytes(AFTER["a.txt"])
     half = await tool.recover(call_of(prepared), context)
-    assert half.result is not None
-    assert (half.result.status, "a.txt changed and the rest did not" in half.result.output) == (
+    assert half is not None
+    assert (half.status, "a.txt changed and the rest did not" in half.output) == (
         ResultStatus.UNKNOWN,
         True,
     )
     (desk.root / "a.txt").write_bytes(BEFORE["a.txt"])
     await desk.run(prepared)
     done = await tool.recover(call_of(prepared), context)
-    assert done.result is not None
-    assert (done.result.status, done.result.data) == (
+    assert done is not None
+    assert (done.status, done.data) == (
         ResultStatus.OK,
         {"hashes": json.loads(prepared.after or "")},
     )

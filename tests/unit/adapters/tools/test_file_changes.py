@@ -9,7 +9,7 @@ import pytest
 from agent_ls.core.items import Call, CallState, ResultStatus, ToolResult
 from agent_ls.core.textfile import sha256
 from agent_ls.ports.files import ABSENT
-from agent_ls.ports.tools import Outcome, Prepared, ToolEffect
+from agent_ls.ports.tools import Prepared, ToolEffect
 from tests.unit.adapters.tools.desk import Desk
 
 pytestmark = pytest.mark.anyio
@@ -252,13 +252,13 @@ async def test_after_a_crash_the_disk_tells_what_happened(
     file.unlink()
     if on_disk is not None:
         file.write_bytes(on_disk)
-    outcome = await desk.tools["edit"].recover(call, desk.context)
-    assert (outcome.result.status if outcome.result else None) is status
+    found = await desk.tools["edit"].recover(call, desk.context)
+    assert (None if found is None else found.status) is status
     if status is ResultStatus.OK:
-        assert outcome.result is not None
-        assert outcome.result.data == {"uri": call.uri, "hash": sha256(b"A\n")}
+        assert found is not None
+        assert found.data == {"uri": call.uri, "hash": sha256(b"A\n")}
 
 
 async def test_a_new_file_that_a_crash_prevented_can_be_made(desk: Desk) -> None:
     call = call_of(await desk.prepared("write", path="deep/new", content="x"))
-    assert await desk.tools["write"].recover(call, desk.context) == Outcome(None)
+    assert await desk.tools["write"].recover(call, desk.context) is None

@@ -89,8 +89,8 @@ async def test_a_killed_daemon_leaves_enough_to_end_what_still_runs_and_tell_wha
         head = {"pid": left.pid, "startTime": started, "itemId": bench.item_id}
         Path(path_of(str(bench.spool), bench.item_id)).write_bytes(json.dumps(head).encode() + b"\nso far\r\n")
         with anyio.fail_after(20):
-            outcome = await bench.tool.recover(_call(), bench.context())
-    assert outcome.result == ToolResult(
+            found = await bench.tool.recover(_call(), bench.context())
+    assert found == ToolResult(
         status=ResultStatus.UNKNOWN,
         output="so far\n[The daemon was killed while this ran. It may or may not have finished; "
         "some of it was still running and was ended now.]",
@@ -104,11 +104,11 @@ async def test_a_process_that_only_has_the_same_number_is_left_alone(bench: Benc
         head = {"pid": other.pid, "startTime": "another:1", "itemId": "i1"}
         Path(path_of(str(bench.spool), "i1")).write_bytes(json.dumps(head).encode() + b"\n")
         with anyio.fail_after(20):
-            outcome = await bench.tool.recover(_call(), bench.context())
+            found = await bench.tool.recover(_call(), bench.context())
         assert is_running(other.pid)
         end(other.pid)
-    assert outcome.result is not None
-    assert outcome.result.output.endswith("nothing of it is running now.]")
+    assert found is not None
+    assert found.output.endswith("nothing of it is running now.]")
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not json\n", b'{"pid": 1}\n'])
@@ -116,10 +116,10 @@ async def test_a_lost_or_broken_copy_is_still_an_unknown_outcome(bench: Bench, c
     bench.item_id = "i1"
     if content is not None:
         Path(path_of(str(bench.spool), "i1")).write_bytes(content)
-    outcome = await bench.tool.recover(_call(), bench.context())
-    assert outcome.result is not None
-    assert outcome.result.status is ResultStatus.UNKNOWN
-    assert "may or may not have finished" in outcome.result.output
+    found = await bench.tool.recover(_call(), bench.context())
+    assert found is not None
+    assert found.status is ResultStatus.UNKNOWN
+    assert "may or may not have finished" in found.output
 
 
 async def test_the_copy_names_its_process_and_holds_the_raw_output_while_it_runs(bench: Bench) -> None:
