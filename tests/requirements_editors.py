@@ -15,6 +15,11 @@ EDITORS: Final[dict[str, Requirement]] = {
         "allowed and made in its buffer; Emacs and Neovim on one conversation each say who answered in the other.",
         ("tests/editors/emacs/test_stock_keys.py",),
     ),
+    "windows.draft": Requirement(
+        "What is half written belongs to the conversation: other windows hear of it, a late one is told, and it is "
+        "there after the daemon was killed.",
+        ("tests/protocol/test_drafts.py",),
+    ),
     "windows.many": Requirement(
         "Fifty windows, ten conversations streaming at once: one that does not read slows nobody and is resynced.",
         ("tests/protocol/test_many_windows.py",),
@@ -33,6 +38,11 @@ EDITORS: Final[dict[str, Requirement]] = {
         "what runs, and is told to look again only where it can; prompts by message are off unless asked for, and "
         "null, an error, silence or another title leave a request as it is.",
         ("tests/protocol/test_surface.py", "tests/editors/bare_neovim/test_whole_chat.py"),
+    ),
+    "editor.several-questions": Requirement(
+        "Several questions at once are answered with code actions alone: a choice for each, shown in every window, "
+        "then all of them sent; words are an answer in the prompt document.",
+        ("tests/protocol/test_several_questions.py",),
     ),
     "editor.two-files": Requirement(
         "Without a plugin, two Markdown files are the whole chat: the transcript grows at item borders, by "

@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from agent_ls.cli import shown
 from agent_ls.cli.ago import ago
-from agent_ls.cli.answers import allowance, answers_to, plan_answer
+from agent_ls.cli.answers import allowance, plan_answer
 from agent_ls.cli.cards import card, decided, verb
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.places import command_id, short_path, uri_path
 from agent_ls.cli.terminal import aside, ask_yes, columns_of, complain, put, put_json, style_of
 from agent_ls.cli.usage import Verbs
 from agent_ls.core.display import one_line
+from agent_ls.core.spoken_answers import answers_to
 
 Json = dict[str, Any]
 _LISTED: Final = "`agent-ls pending` lists what waits for an answer."

@@ -1,4 +1,4 @@
-"""What windows are shown by standard means, put together: transcripts, progress, held files.
+"""What windows are shown beside events, put together: transcripts, progress, held files, drafts.
 
 Owns what is wired to what here; compose passes it on.
 """
@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from agent_ls.adapters.host.papers import PaperFiles
 from agent_ls.editor.documents import Documents
+from agent_ls.editor.drafts import Drafts
 from agent_ls.editor.inbox import Inbox
 from agent_ls.editor.lock_news import LockNews
+from agent_ls.editor.surface.choosing import Choices
 from agent_ls.editor.surface.progress import Progress
 from agent_ls.editor.surface.refreshing import HINTS, Refreshing
 from agent_ls.editor.surface.transcripts import Transcripts
@@ -19,13 +21,16 @@ from agent_ls.runtime.registry import Registry
 class Surface:
     transcripts: Transcripts
     progress: Progress
+    drafts: Drafts
+    choices: Choices
 
 
 def surface(registry: Registry, inbox: Inbox, documents: Documents, *, folder: str) -> Surface:
     """They hear of every commit, of copies that windows open and close, of locks, and of what is deleted."""
     services = registry.services
+    papers = PaperFiles(folder)
     transcripts = Transcripts(
-        PaperFiles(folder),
+        papers,
         documents,
         state_of=registry.state_here,
         load=registry.state,
@@ -34,9 +39,17 @@ def surface(registry: Registry, inbox: Inbox, documents: Documents, *, folder: s
     )
     progress = Progress(services.supervisor, lambda: [actor.state for actor in registry.actors()], services.boot_id)
     refreshing = Refreshing(services.supervisor, documents, transcripts, windows=lambda: inbox.windows)
+    choices = Choices(inbox.waits)
+    choices.changed = lambda request: refreshing.offers({request.conversation_id, request.root_id})
     services.feed.listeners += [transcripts.on_events, progress.on_events, refreshing.on_events]
     documents.dropped = transcripts.moved
-    inbox.on_deleted = transcripts.deleted
+    drafts = Drafts(papers, services.supervisor, services.clock, windows=lambda: inbox.windows)
+
+    def deleted(conversation_id: str) -> None:
+        drafts.deleted(conversation_id)
+        transcripts.deleted(conversation_id)
+
+    inbox.on_deleted = deleted
     news = LockNews(services.locks, inbox, services.clock, refresh=lambda window: refreshing.ask(window, HINTS))
     services.supervisor.start("locks", news.tell)
-    return Surface(transcripts, progress)
+    return Surface(transcripts, progress, drafts, choices)

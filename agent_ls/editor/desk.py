@@ -13,10 +13,12 @@ from agent_ls.core.errors import Refusal
 from agent_ls.core.rules import Rule
 from agent_ls.editor.commands import Commands
 from agent_ls.editor.documents import Documents, Overlay
+from agent_ls.editor.drafts import Drafts
 from agent_ls.editor.inbox import Inbox
 from agent_ls.editor.language import WindowLanguage
 from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface.board import Board
+from agent_ls.editor.surface.choosing import Choices
 from agent_ls.editor.surface.progress import Progress
 from agent_ls.editor.surface.transcripts import Transcripts
 from agent_ls.ports.exports import ExportFile, Spill
@@ -89,6 +91,8 @@ class Desk:
     board: Board
     transcripts: Transcripts
     progress: Progress
+    drafts: Drafts
+    choices: Choices
     settle: Callable[[Overlay], Awaitable[None]]
     person: str
     version: str

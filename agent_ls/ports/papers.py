@@ -1,4 +1,4 @@
-"""The two Markdown files of a conversation: the daemon's transcript and the person's prompt.
+"""What lies on disk beside a conversation: the daemon's transcript, the person's prompt, and a draft of theirs.
 
 Owns what they are called. adapters.host.papers keeps them.
 """
@@ -9,6 +9,8 @@ from typing import Final, Protocol
 
 TRANSCRIPT: Final = ".md"
 PROMPT: Final = ".prompt.md"
+DRAFT: Final = ".draft"
+"""What a window with a field of its own has not sent yet. No document: no editor opens it."""
 _NAME: Final = re.compile(r"([A-Za-z0-9_-]{1,80})(\.prompt)?\.md")
 
 
@@ -37,6 +39,10 @@ class Papers(Protocol):
 
     async def write_prompt(self, conversation_id: str, text: str, *, instead_of: str) -> bool:
         """As the answer to a command of the person, while no window has it open; False: it holds another text."""
+        ...
+
+    async def write_draft(self, conversation_id: str, text: str) -> None:
+        """An empty one is none."""
         ...
 
     async def remove(self, conversation_id: str) -> None: ...

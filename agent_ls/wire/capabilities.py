@@ -19,11 +19,13 @@ QUICKFIX: Final = "quickfix"
 RESPOND: Final = command_of("agent/request/respond")
 SHOW: Final = "agent-ls.request.show"
 """A command only: it shows something in the window, and is of no use to a client that draws its own cards."""
+CHOOSE: Final = "agent-ls.request.choose"
+"""`{requestId, digest, questionId, optionId}`: one choice of several questions; nothing is answered by it yet."""
 SEND_PROMPT: Final = "agent-ls.prompt.send"
 """What stands in the prompt document of `{conversationId}` is sent."""
 ASK: Final = "agent-ls.prompt.ask"
 """A place (`{uri, range?, problem?}`) goes into the prompt document of its workspace, which is then shown."""
-COMMANDS: Final = (SHOW, SEND_PROMPT, ASK)
+COMMANDS: Final = (SHOW, CHOOSE, SEND_PROMPT, ASK)
 AGENT_KIND: Final = "agent"
 """The kind of code actions that are no fixes."""
 

@@ -3,9 +3,11 @@
 Owns their shape only, so that docs and types of clients are complete. A model moves to models.py with its handler.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
-from agent_ls.wire.models import Command, Id, OfConversation, Params, Prose, Text, Uri
+from pydantic import StringConstraints
+
+from agent_ls.wire.models import TEXT_LIMIT, Command, Id, OfConversation, Params, Prose, Text, Uri
 
 
 class ForkPoint(Params):
@@ -62,7 +64,7 @@ class WindowDiagnostics(Params):
 
 
 class Draft(OfConversation):
-    text: Prose
+    text: Annotated[str, StringConstraints(max_length=TEXT_LIMIT)]
 
 
 class Reveal(Params):

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.wire import changes, later, models, results, rule_models, use
+from agent_ls.wire import changes, later, models, presence, results, rule_models, use
 
 PROTOCOL: Final = 1
 
@@ -323,7 +323,7 @@ _SETTINGS: Final = (
 _CLIENT_NOTIFICATIONS: Final = (
     _told("window/focus", later.WindowFocus, "This window got or lost the focus.", built=True),
     _told("diagnostics", later.WindowDiagnostics, "What the window's other servers said.", built=True),
-    _told("conversation/draft", later.Draft, "What the person is writing."),
+    _told("conversation/draft", later.Draft, "What the person is writing; empty: nothing more.", built=True),
 )
 
 _NOTIFICATIONS: Final = (
@@ -332,7 +332,8 @@ _NOTIFICATIONS: Final = (
     _notice("stream", results.StreamPart, "Text in flight; may be dropped, the committed item supersedes it."),
     _notice("request/changed", results.RequestsChanged, "What waits for an answer has changed."),
     _notice("request/answered", results.RequestList, "Answered in another window; `decidedFrom` says in which."),
-    _notice("conversation/windows", results.WindowsChanged, "Another window came to a conversation, or left it."),
+    _notice("conversation/draft", presence.Drafted, "Another window of the conversation said what is being written."),
+    _notice("conversation/windows", presence.WindowsChanged, "Another window came to a conversation, or left it."),
     _notice("resync", results.Resync, "This window was too slow: attach again."),
     _notice("drain", results.Draining, "The daemon is about to end; connect again after the wait."),
     _notice("conversation/changed", results.ConversationsChanged, "Summaries that changed."),

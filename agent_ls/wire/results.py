@@ -17,6 +17,7 @@ from agent_ls.core.items import Item
 from agent_ls.core.request import Request, RequestStatus
 from agent_ls.core.run import Run, RunStatus
 from agent_ls.wire import changes
+from agent_ls.wire.presence import Presence
 
 Json = dict[str, Any]
 Phase = Literal["thinking", "answering", "tool", "retrying", "compacting", "waiting"]
@@ -79,7 +80,10 @@ class Conversed(TypedDict):
 
 
 class Attached(TypedDict):
-    """Answered first; events after `seq` follow. Not a `snapshot`: what came after `after` follows as events."""
+    """Answered first; events after `seq` follow. Not a `snapshot`: what came after `after` follows as events.
+
+    `draft`: what was written and not sent, in whichever window.
+    """
 
     conversation: ConversationView
     items: list[Item]
@@ -88,7 +92,8 @@ class Attached(TypedDict):
     queue: list[Run]
     locks: list[Lock]
     shells: list["ShellView"]
-    windows: list["Presence"]
+    windows: list[Presence]
+    draft: NotRequired[str]
     streams: list[StreamView]
     seq: int
     snapshot: bool
@@ -360,22 +365,6 @@ class RequestsChanged(TypedDict):
 
     pending: int
     requests: list[Request]
-
-
-class Presence(TypedDict):
-    """A window that follows a conversation. `number` tells windows of one daemon apart."""
-
-    number: int
-    client: str
-    focused: bool
-    windowId: NotRequired[str]
-
-
-class WindowsChanged(TypedDict):
-    """Every window that follows the conversation now, this one included."""
-
-    conversationId: str
-    windows: list[Presence]
 
 
 class Resync(TypedDict):

@@ -190,7 +190,7 @@ async def test_completion_knows_files_words_and_what_waits() -> None:
         assert await completed("Look at @s") == ["@some.txt", "@src/"]
         assert await completed("Look at @src/") == ["@src/c.py"]
         assert await completed("@../") == []
-        assert await completed("/") == ["/queue ", "/steer ", "/stop ", "/title ", "/deny "]
+        assert await completed("/") == ["/queue ", "/steer ", "/stop ", "/title ", "/deny ", "/answer "]
         assert await completed("a\n/") == []
         assert await completed("/deny #") == [f"#{request['number']}"]
         assert await completed("mail a@b") == []

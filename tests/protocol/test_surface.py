@@ -247,5 +247,7 @@ def test_every_method_that_is_built_is_a_command() -> None:
     commands = set(CAPABILITIES["executeCommandProvider"]["commands"])
     methods = [each for each in METHODS.values() if each.direction is Direction.REQUEST and each.built]
     names = {"agent-ls." + each.name.removeprefix("agent/").replace("/", ".") for each in methods}
-    assert commands - names == {"agent-ls.request.show", "agent-ls.prompt.send", "agent-ls.prompt.ask"}
+    assert commands - names == {
+        f"agent-ls.{name}" for name in ("request.show", "request.choose", "prompt.send", "prompt.ask")
+    }
     assert names - commands == set()

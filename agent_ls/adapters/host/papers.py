@@ -1,7 +1,7 @@
-"""The two Markdown files of each conversation, as they lie on disk.
+"""The two Markdown files of each conversation and the draft of a message, as they lie on disk.
 
 Owns the files: for this person only, the transcript only ever added to, the prompt never touched but by a command of
-theirs, both gone with their conversation. Does not own what stands in them, nor when a window has them open instead.
+theirs, all gone with their conversation. Does not own what stands in them, nor when a window has them open instead.
 """
 
 import logging
@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from anyio import to_thread
 
-from agent_ls.ports.papers import PROMPT, TRANSCRIPT
+from agent_ls.ports.papers import DRAFT, PROMPT, TRANSCRIPT
 
 T = TypeVar("T")
 
@@ -42,6 +42,9 @@ class PaperFiles:
             lambda: self._write(conversation_id + PROMPT, text, instead_of=instead_of), failed=False
         )
 
+    async def write_draft(self, conversation_id: str, text: str) -> None:
+        await self._tried(lambda: self._write_draft(conversation_id + DRAFT, text), failed=False)
+
     async def remove(self, conversation_id: str) -> None:
         await self._tried(lambda: self._remove(conversation_id), failed=False)
 
@@ -68,9 +71,18 @@ class PaperFiles:
         return True
 
     def _write(self, name: str, text: str, *, instead_of: str) -> bool:
-        """Written beside and put in its place: whoever watches the file sees one text or the other."""
         if (self._read(name) or "") != instead_of:
             return False
+        return self._replace(name, text)
+
+    def _write_draft(self, name: str, text: str) -> bool:
+        if text:
+            return self._replace(name, text)
+        Path(self._path(name)).unlink(missing_ok=True)
+        return True
+
+    def _replace(self, name: str, text: str) -> bool:
+        """Written beside and put in its place: whoever watches the file sees one text or the other."""
         beside = f".{name}.new"
         with open(self._open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
             file.write(text.encode("utf-8", "replace"))
@@ -78,7 +90,7 @@ class PaperFiles:
         return True
 
     def _remove(self, conversation_id: str) -> bool:
-        for suffix in (TRANSCRIPT, PROMPT):
+        for suffix in (TRANSCRIPT, PROMPT, DRAFT):
             Path(self._path(conversation_id + suffix)).unlink(missing_ok=True)
         return True
 

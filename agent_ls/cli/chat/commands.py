@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from agent_ls.cli import spent
-from agent_ls.cli.answers import allowance, answers_to
+from agent_ls.cli.answers import allowance
 from agent_ls.cli.cards import offered
 from agent_ls.cli.cells import untabbed, wrap
 from agent_ls.cli.chat import listings
 from agent_ls.cli.chat.talk import Leave, Talk
 from agent_ls.cli.client import ClientError
+from agent_ls.core.spoken_answers import answers_to
 
 Json = dict[str, Any]
 MODES: Final = ("ask", "edits", "plan", "auto")

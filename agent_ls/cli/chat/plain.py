@@ -8,12 +8,12 @@ import argparse
 import sys
 from typing import Any, Final
 
-from agent_ls.cli.answers import answers_to
 from agent_ls.cli.ask import DONE, FAILED, INTERRUPTED, WAITS, Followed, Stop, create, send
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.follow import Follower
 from agent_ls.cli.places import command_id
 from agent_ls.cli.terminal import complain
+from agent_ls.core.spoken_answers import answers_to
 
 Json = dict[str, Any]
 _ANSWERS: Final = ("/allow", "/deny", "/answer")

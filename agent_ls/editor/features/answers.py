@@ -19,7 +19,7 @@ from agent_ls.editor.surface.card import heading, page
 from agent_ls.editor.surface.places import line_of
 from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import LedgerError
-from agent_ls.wire.capabilities import RESPOND
+from agent_ls.wire.capabilities import CHOOSE, RESPOND
 
 SHOW_S: Final = 10.0
 INFO: Final = 3
@@ -36,17 +36,23 @@ async def hovered(desk: Desk, window: Window, params: Json) -> Json | None:
 
 async def show(desk: Desk, window: Window, params: Json) -> Json:
     """The whole request as a document beside what the person works on; their keyboard stays where it is."""
-    request_id = params.get("requestId")
-    try:
-        found = await desk.reading.entity(request_id) if isinstance(request_id, str) else None
-    except LedgerError as error:
-        raise Refused(error.refusal) from error
-    if not isinstance(found, Request):
-        raise Refused(Refusal(Code.UNKNOWN_REQUEST, f"There is no request `{str(request_id)[:80]}`."))
+    found = await _request(desk, params)
     text = page(found, _conversation(desk, found), markdown=True)
     uri = await desk.keep_card(f"{found.number}-{re.sub('[^A-Za-z0-9]', '', found.digest)[:16]}.md", text)
     said = f"#{found.number} {heading(found)}: hover shows all of it, and so does `agent-ls show {found.number}`."
     return {"uri": uri, "shown": await show_document(window, uri, otherwise=said)}
+
+
+async def choose(desk: Desk, window: Window, params: Json) -> Json:
+    """One choice of several questions, kept until they are sent together -> `{chosen: {questionId: [optionId]}}`."""
+    found = await _request(desk, params)
+    if not found.pending:
+        raise Refused(Refusal(Code.ALREADY_DECIDED, f"#{found.number} is answered already."))
+    if params.get("digest") != found.digest:
+        raise Refused(Refusal(Code.DIGEST_MISMATCH, f"#{found.number} has changed since it was shown."))
+    if wrong := desk.choices.choose(found, params.get("questionId"), params.get("optionId")):
+        raise Refused(wrong)
+    return {"chosen": desk.choices.of(found)}
 
 
 async def show_document(window: Window, uri: str, *, otherwise: str) -> bool:
@@ -67,7 +73,7 @@ def guarded(desk: Desk, execute: Handler) -> Handler:
 
     async def run(connection: Connection, params: Json) -> Any:
         assert isinstance(connection, Window)
-        if params.get("command") == RESPOND:
+        if params.get("command") in {RESPOND, CHOOSE}:
             arguments = params.get("arguments")
             answer = arguments[0] if isinstance(arguments, list) and arguments else None
             request_id = answer.get("requestId") if isinstance(answer, dict) else None
@@ -77,6 +83,17 @@ def guarded(desk: Desk, execute: Handler) -> Handler:
         return await execute(connection, params)
 
     return run
+
+
+async def _request(desk: Desk, params: Json) -> Request:
+    request_id = params.get("requestId")
+    try:
+        found = await desk.reading.entity(request_id) if isinstance(request_id, str) else None
+    except LedgerError as error:
+        raise Refused(error.refusal) from error
+    if not isinstance(found, Request):
+        raise Refused(Refusal(Code.UNKNOWN_REQUEST, f"There is no request `{str(request_id)[:80]}`."))
+    return found
 
 
 def _given_at(params: Json) -> float | None:

@@ -106,7 +106,7 @@ def path_in(uri: str, root: str) -> str:
 
 
 def _controls(desk: Desk, state: ConversationState) -> list[Json]:
-    return controls(state, desk.inbox.pending_of(state.conversation.id))
+    return controls(state, desk.inbox.pending_of(state.conversation.id), desk.choices.of)
 
 
 def _document(desk: Desk, window: Window, params: Json) -> tuple[str, Paper | None, Text | None]:

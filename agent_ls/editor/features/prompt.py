@@ -13,6 +13,7 @@ from agent_ls.core.errors import Code, Refusal, Refused
 from agent_ls.core.mentions import mentions, order_in
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request
+from agent_ls.core.spoken_answers import answers_to
 from agent_ls.editor import through
 from agent_ls.editor.connection import Handler
 from agent_ls.editor.desk import Desk
@@ -30,6 +31,7 @@ ORDERS: Final[Mapping[str, str]] = {
     "stop": "Stop the run",
     "title": "Give the conversation this title",
     "deny": "Deny a request with a reason: /deny #7 why",
+    "answer": "Answer a question: /answer #7 words, or a number; /answer #7 store=pg tests=1,2",
 }
 INFO: Final = 3
 _NUMBER: Final = re.compile(r"#?(\d+)\b\s*")
@@ -117,13 +119,12 @@ class Prompts:
             case ("title", str(title)) if title:
                 given = {**command, "conversationId": known, "title": title}
                 return await self._call(window, "agent/conversation/update", given)
-            case ("deny", str(said)) if found := _NUMBER.match(said):
+            case (("deny" | "answer") as way, str(said)) if found := _NUMBER.match(said):
                 request = _numbered(self._desk.inbox.pending_of(known), int(found[1]))
-                given = {**command, "requestId": request.id, "digest": request.digest, "decision": "deny"}
-                reason = said[found.end() :].strip()
-                return await self._call(
-                    window, "agent/request/respond", {**given, "reason": reason} if reason else given
-                )
+                given = {**command, "requestId": request.id, "digest": request.digest, "decision": way}
+                words = said[found.end() :].strip()
+                spoken = _answers(request, words) if way == "answer" else {"reason": words} if words else {}
+                return await self._call(window, "agent/request/respond", {**given, **spoken})
             case (("queue" | "steer") as way, str(rest)) if rest:
                 text, dispatch = rest, way
         message = {
@@ -151,6 +152,12 @@ class Prompts:
             span = {} if mention.range is None else {"range": mention.range}
             found.append({"type": "selection" if span else "file", "uri": uri, **span})
         return found
+
+
+def _answers(request: Request, words: str) -> Json:
+    offered = [{"id": one.id, "label": one.label, "decision": str(one.decision)} for one in request.options]
+    answers, option = answers_to({"questions": list(request.questions), "options": offered}, words)
+    return {"answers": answers} if option is None else {"answers": answers, "optionId": option}
 
 
 def _numbered(pending: Sequence[Request], number: int) -> Request:

@@ -29,7 +29,9 @@ async def code_action(desk: Desk, window: Window, params: Json) -> list[Json]:
     if desk.transcripts.paper(uri) is not None:
         return await conversation_documents.actions(desk, window, uri, only=context.get("only"))
     here = desk.board.at(window, uri)
-    answers_here = code_actions.offered(window, here, desk.documents, lines=(first, last), context=context)
+    answers_here = code_actions.offered(
+        window, here, desk.documents, chosen=desk.choices.of, lines=(first, last), context=context
+    )
     return answers_here + await asking.actions(desk, window, uri, place=params["range"], context=context)
 
 
@@ -70,6 +72,7 @@ def handlers(desk: Desk, methods: Mapping[str, Handler]) -> dict[str, Handler]:
         "textDocument/codeLens": bound(desk, conversation_documents.lenses),
         "textDocument/completion": bound(desk, completion.complete),
         "agent/window/focus": bound(desk, sync.focused),
+        "agent/conversation/draft": bound(desk, sync.drafted),
         "workspace/didChangeWorkspaceFolders": bound(desk, sync.folders_changed),
     }
 
@@ -78,6 +81,7 @@ def commands(desk: Desk, methods: Mapping[str, Handler]) -> dict[str, Handler]:
     """Commands that are no methods, by the name that a method would have."""
     return {
         "agent/request/show": bound(desk, answers.show),
+        "agent/request/choose": bound(desk, answers.choose),
         "agent/prompt/ask": bound(desk, asking.Asking(desk, methods).ask),
         "agent/prompt/send": bound(desk, Prompts(desk, methods).send),
     }

@@ -102,6 +102,7 @@ async def _attached(desk: Desk, window: Window, params: models.Attach) -> Answer
         items, older = [to_wire(item) for item in page.items], page.older
     else:
         items, older = [], None
+    await desk.drafts.load(known)
     answer: dict[str, Any] = {
         "conversation": _view(head),
         "items": items,
@@ -116,6 +117,8 @@ async def _attached(desk: Desk, window: Window, params: models.Attach) -> Answer
     }
     if older is not None:
         answer["olderCursor"] = older
+    if draft := desk.drafts.of(known):
+        answer["draft"] = draft
     active = next((run for run in head.entities if isinstance(run, Run) and not _at_rest(run)), None)
     if active is not None:
         answer["run"] = to_wire(active)

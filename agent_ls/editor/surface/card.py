@@ -12,6 +12,7 @@ from agent_ls.core.conversation import Conversation
 from agent_ls.core.display import escaped, named, one_line, warning
 from agent_ls.core.plans import MARKDOWN
 from agent_ls.core.request import Option, Request, RequestKind
+from agent_ls.editor.surface.choosing import is_several, name_of
 
 COMMAND: Final = "Run a command"
 LONGEST_PATH: Final = 1_000
@@ -112,17 +113,20 @@ def _command(page: _Page, shown: Mapping[str, Any]) -> None:
 
 
 def _questions(page: _Page, request: Request) -> None:
-    for asked in request.questions:
+    for place, asked in enumerate(request.questions, 1):
+        if is_several(request):
+            page.say(page.strong(f"#{request.number}.{place}"), " ", page.exact(name_of(asked)))
         page.block(escaped(str(asked.get("text") or asked.get("header") or "")), "")
-        for place, option in enumerate(asked.get("options") or [], 1):
+        for row, option in enumerate(asked.get("options") or [], 1):
             label = option.get("label", "") if isinstance(option, dict) else option
-            page.say(f"{place}. ", page.exact(str(label)))
+            page.say(f"{row}. ", page.exact(str(label)))
 
 
 def _how(page: _Page, request: Request) -> list[str]:
     number, where = request.number, "Answer by code action where it is marked, or in a terminal: "
     if request.kind is RequestKind.QUESTION:
-        return [where, page.exact(f'agent-ls answer {number} "…"')]
+        names = " ".join(f"{name_of(asked)}=…" for asked in request.questions)
+        return [where, page.exact(f"agent-ls answer {number} " + (names if len(request.questions) > 1 else '"…"'))]
     return [where, page.exact(f"agent-ls approve {number}"), " or ", page.exact(f'agent-ls deny {number} "why"')]
 
 

@@ -5,13 +5,15 @@ so nothing is resolved later and an answer to something else is refused. None is
 "allow".
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent_ls.core.request import Decision, Option, Request
 from agent_ls.editor.documents import Documents
+from agent_ls.editor.surface import choosing
 from agent_ls.editor.surface.board import Standing, Viewer
 from agent_ls.editor.surface.card import title_of
+from agent_ls.editor.surface.choosing import Chosen
 from agent_ls.editor.surface.diagnostics import SOURCE, diagnostic
 from agent_ls.wire.capabilities import QUICKFIX, RESPOND, SHOW
 
@@ -19,30 +21,37 @@ Json = dict[str, Any]
 
 
 def offered(
-    window: Viewer, here: Sequence[Standing], documents: Documents, *, lines: tuple[int, int], context: Json
+    window: Viewer,
+    here: Sequence[Standing],
+    documents: Documents,
+    *,
+    chosen: Callable[[Request], Chosen],
+    lines: tuple[int, int],
+    context: Json,
 ) -> list[Json]:
     """For the requests on these lines; where none stands on them, for all of the document."""
     if not _wanted(context.get("only")):
         return []
     named = _named(context.get("diagnostics"))
     meant = [one for one in here if one.request.id in named or lines[0] <= one.place.line <= lines[1]]
-    chosen = {one.request.id: one for one in meant or here}
+    known = {one.request.id: one for one in meant or here}
     literal = takes_literals(window)
     return [
         _literal(command, diagnostic(one, window, documents)) if literal else command
-        for one in chosen.values()
-        for command in commands(one.request)
+        for one in known.values()
+        for command in commands(one.request, chosen(one.request))
     ]
 
 
-def commands(request: Request) -> list[Json]:
-    """Allow first, then deny, then show: as the request offers them."""
+def commands(request: Request, chosen: Chosen | None = None) -> list[Json]:
+    """Allow first, then deny, then show: as the request offers them. `chosen`: of several questions, so far."""
+    several = choosing.commands(request, chosen or {}) if choosing.is_several(request) else []
     answers = [
         {"title": title_of(option, request), "command": RESPOND, "arguments": [_answer(option, request)]}
         for option in request.options
     ]
     shown = {"title": f"Show #{request.number}", "command": SHOW, "arguments": [{"requestId": request.id}]}
-    return [*answers, shown]
+    return [*several, *answers, shown]
 
 
 def takes_literals(window: Viewer) -> bool:

@@ -4,11 +4,12 @@ Owns which of these there are, by the state of the conversation and never by wha
 they are offered (lenses, code actions) nor what they do.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request
+from agent_ls.editor.surface.choosing import Chosen
 from agent_ls.editor.surface.code_actions import commands
 from agent_ls.wire.capabilities import SEND_PROMPT, command_of
 
@@ -17,10 +18,10 @@ STOP: Final = command_of("agent/run/interrupt")
 Json = dict[str, Any]
 
 
-def controls(state: ConversationState, pending: Sequence[Request]) -> list[Json]:
+def controls(state: ConversationState, pending: Sequence[Request], chosen: Callable[[Request], Chosen]) -> list[Json]:
     """As commands of LSP; what waits comes first."""
     known = state.conversation.id
-    answers = [command for request in pending for command in commands(request)]
+    answers = [command for request in pending for command in commands(request, chosen(request))]
     return [*answers, *sending(known, busy=state.active is not None), *_stopping(state)]
 
 

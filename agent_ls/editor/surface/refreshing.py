@@ -3,7 +3,7 @@
 Owns that only a client is asked that has declared it, and one question at a time. Does not own what they then get.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from agent_ls.core.events import Event
@@ -41,7 +41,10 @@ class Refreshing:
         if not any(isinstance(event.entity, Run | Request) for event in events):
             return
         # What a subagent asks is offered at the documents of the conversation that the person talks to.
-        known = {conversation_id, *(event.entity.root_id for event in events if isinstance(event.entity, Request))}
+        self.offers({conversation_id, *(event.entity.root_id for event in events if isinstance(event.entity, Request))})
+
+    def offers(self, known: Collection[str]) -> None:
+        """What is offered at the documents of these conversations is another now."""
         uris = [self._transcripts.uri(each, prompt=prompt) for each in known for prompt in (True, False)]
         looking = [copy.window for uri in uris for copy in self._documents.at(uri)]
         for window in self._windows():

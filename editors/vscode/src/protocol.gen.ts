@@ -27,7 +27,11 @@ export interface Attach {
   backfill?: Backfill;
 }
 
-/** Answered first; events after `seq` follow. Not a `snapshot`: what came after `after` follows as events. */
+/**
+ * Answered first; events after `seq` follow. Not a `snapshot`: what came after `after` follows as events.
+ *
+ * `draft`: what was written and not sent, in whichever window.
+ */
 export interface Attached {
   conversation: ConversationView;
   items: Item[];
@@ -37,6 +41,7 @@ export interface Attached {
   locks: Lock[];
   shells: ShellView[];
   windows: Presence[];
+  draft?: string;
   streams: StreamView[];
   seq: number;
   snapshot: boolean;
@@ -408,6 +413,11 @@ export interface DiffCheckpoints {
 }
 
 export interface Draft {
+  conversationId: string;
+  text: string;
+}
+
+export interface Drafted {
   conversationId: string;
   text: string;
 }
@@ -1275,7 +1285,7 @@ export interface ClientNotifications {
   "agent/window/focus": { params: WindowFocus; };
   /** What the window's other servers said. */
   "agent/diagnostics": { params: WindowDiagnostics; };
-  /** What the person is writing. */
+  /** What the person is writing; empty: nothing more. */
   "agent/conversation/draft": { params: Draft; };
 }
 
@@ -1291,6 +1301,8 @@ export interface Notifications {
   "agent/request/changed": { params: RequestsChanged; };
   /** Answered in another window; `decidedFrom` says in which. */
   "agent/request/answered": { params: RequestList; };
+  /** Another window of the conversation said what is being written. */
+  "agent/conversation/draft": { params: Drafted; };
   /** Another window came to a conversation, or left it. */
   "agent/conversation/windows": { params: WindowsChanged; };
   /** This window was too slow: attach again. */

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from agent_ls.cli.answers import answers_to
 from agent_ls.cli.cards import card
 from agent_ls.cli.render import item
 from agent_ls.cli.terminal import Style
+from agent_ls.core.spoken_answers import answers_to
 
 Json = dict[str, Any]
 PLAIN = Style(colours=False)

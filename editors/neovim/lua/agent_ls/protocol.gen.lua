@@ -24,6 +24,8 @@
 ---@field backfill? agent_ls.wire.Backfill
 
 --- Answered first; events after `seq` follow. Not a `snapshot`: what came after `after` follows as events.
+---
+--- `draft`: what was written and not sent, in whichever window.
 ---@class agent_ls.wire.Attached
 ---@field conversation agent_ls.wire.ConversationView
 ---@field items agent_ls.wire.Item[]
@@ -33,6 +35,7 @@
 ---@field locks agent_ls.wire.Lock[]
 ---@field shells agent_ls.wire.ShellView[]
 ---@field windows agent_ls.wire.Presence[]
+---@field draft? string
 ---@field streams agent_ls.wire.StreamView[]
 ---@field seq integer
 ---@field snapshot boolean
@@ -360,6 +363,10 @@
 ---@field path? string
 
 ---@class agent_ls.wire.Draft
+---@field conversationId string
+---@field text string
+
+---@class agent_ls.wire.Drafted
 ---@field conversationId string
 ---@field text string
 
@@ -1075,7 +1082,7 @@
 ---@class agent_ls.wire.ClientNotifications
 ---@field ['agent/window/focus'] fun(params: agent_ls.wire.WindowFocus) This window got or lost the focus.
 ---@field ['agent/diagnostics'] fun(params: agent_ls.wire.WindowDiagnostics) What the window's other servers said.
----@field ['agent/conversation/draft'] fun(params: agent_ls.wire.Draft) What the person is writing.
+---@field ['agent/conversation/draft'] fun(params: agent_ls.wire.Draft) What the person is writing; empty: nothing more.
 
 --- What the daemon tells an editor.
 ---@class agent_ls.wire.Notifications
@@ -1084,6 +1091,7 @@
 ---@field ['agent/stream'] fun(params: agent_ls.wire.StreamPart) Text in flight; may be dropped, the committed item supersedes it.
 ---@field ['agent/request/changed'] fun(params: agent_ls.wire.RequestsChanged) What waits for an answer has changed.
 ---@field ['agent/request/answered'] fun(params: agent_ls.wire.RequestList) Answered in another window; `decidedFrom` says in which.
+---@field ['agent/conversation/draft'] fun(params: agent_ls.wire.Drafted) Another window of the conversation said what is being written.
 ---@field ['agent/conversation/windows'] fun(params: agent_ls.wire.WindowsChanged) Another window came to a conversation, or left it.
 ---@field ['agent/resync'] fun(params: agent_ls.wire.Resync) This window was too slow: attach again.
 ---@field ['agent/drain'] fun(params: agent_ls.wire.Draining) The daemon is about to end; connect again after the wait.
