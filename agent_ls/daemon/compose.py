@@ -172,6 +172,8 @@ async def _daemon(
         settle=opened.settle,
         board=board,
         transcripts=shown.transcripts,
+        drafts=shown.drafts,
+        choices=shown.choices,
         progress=shown.progress,
         person=_person(),
         version=__version__,

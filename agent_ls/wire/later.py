@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import StringConstraints
 
-from agent_ls.wire.models import TEXT_LIMIT, Command, Id, OfConversation, Params, Prose, Text, Uri
+from agent_ls.wire.models import TEXT_LIMIT, Command, Id, OfConversation, Params, Text, Uri
 
 
 class ForkPoint(Params):
