@@ -33,7 +33,7 @@ TOOLS: Final[dict[str, Requirement]] = {
     ),
     "tools.sandbox": Requirement(
         "In a sandbox a command writes its workspace alone, has no network and sees no daemon; what fails because of "
-        "it says so, and running outside is an approval of its own that no rule and no mode gives.",
+        "it is offered to run outside: an approval of its own that no rule and no mode gives, kept through kill -9.",
         ("tests/security/test_sandbox.py", "tests/unit/adapters/tools/test_shell_sandbox.py"),
     ),
     "tools.loop": Requirement(

@@ -90,6 +90,9 @@ def _command(shown: Json, style: Style) -> list[str]:
     lines = [f"{style.dim('$')} {style.bold(first)}", *(f"  {style.bold(line)}" for line in more)]
     lines.append(style.dim(f"in {one_line(short_path(str(shown.get('cwd', ''))), 1000)}"))
     lines += [style.paint(said, "yellow") for name, said in _BESIDE.items() if shown.get(name)]
+    if failed := shown.get("failed"):
+        lines.append(style.paint(escaped(str(failed)), "yellow"))
+        lines += [style.dim(f"  {line}") for line in escaped(str(shown.get("output", ""))).rstrip().split("\n")]
     for word, place in (shown.get("targets") or {}).items():
         lines.append(style.paint(f"{one_line(str(word), 1000)} is {one_line(str(place), 1000)}", "yellow"))
     for name, value in (shown.get("environment") or {}).items():

@@ -162,6 +162,9 @@ class _Whole:
     def _settle_call(self, item: Item, call: Call) -> None:
         """Exactly one result, and truthful about what is known."""
         state, result = call.state, call.result
+        if state in (CallState.AWAITING_APPROVAL, CallState.APPROVED) and call.walled is not None:
+            ended = calls.kept_in(call.walled, "The run had not ended when it was exported.")
+            state, result = CallState.FINISHED, ended
         if state not in SETTLED:
             ran = state is CallState.STARTED or result is not None
             state = CallState.FINISHED if ran else CallState.NOT_RUN

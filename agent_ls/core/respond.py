@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from agent_ls.core import amend, plan_answers, questions
-from agent_ls.core.call import NO_REASON, CallFact
+from agent_ls.core.call import NO_REASON, CallFact, kept_in
 from agent_ls.core.draft import Decision as Decided
 from agent_ls.core.draft import Draft
 from agent_ls.core.errors import Code, Refusal
@@ -133,6 +133,12 @@ def _decide_call(draft: Draft, request: Request, answer: Answer) -> None:
         return
     reason = (answer.reason or "").strip()
     output = reason or NO_REASON
+    call = draft.get_item(request.item_id).call
+    if call.walled is not None:
+        # It has run, and what came of that is no refusal.
+        said = f"The person said no: {reason}" if reason else NO_REASON
+        draft.move_call(request.item_id, CallFact.FINISHED, result=kept_in(call.walled, said), **who)
+        return
     result = ToolResult(status=ResultStatus.DENIED, output=output)
     draft.move_call(request.item_id, CallFact.DENIED, result=result, **who)
 

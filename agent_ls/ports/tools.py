@@ -42,7 +42,8 @@ class ToolContext:
     `emit` takes output in flight: what a cancelled call had put out by then is told from it. `spool` is a folder for
     output that must survive a crash. `keep` stores a large payload as a blob and gives its digest. `unread` says what a
     search has to leave out, `masking` what must not be kept of output. `shown`: a person decides on
-    this very call, so only what it shows has to hold.
+    this very call, so only what it shows has to hold. `outside`: it has failed in the sandbox, so it is looked at, and
+    with the person's leave run, outside of it.
     """
 
     conversation_id: str
@@ -57,6 +58,7 @@ class ToolContext:
     unread: Callable[[], Unread] = Unread
     masking: Masking = field(default_factory=Masking)
     shown: bool = False
+    outside: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from agent_ls.core import delegation, step
-from agent_ls.core.call import CallFact, is_given_up, not_begun
+from agent_ls.core.call import CallFact, cause, is_given_up, not_begun
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import CallState, Item, ResultStatus, ToolResult
 from agent_ls.core.locks import Holder
@@ -33,6 +33,7 @@ from agent_ls.runtime.payloads import shrink_result, whole_input
 from agent_ls.runtime.places import tool_context
 from agent_ls.runtime.services import Services
 from agent_ls.runtime.shells import TAKEN_OVER
+from agent_ls.runtime.walls import Walls
 
 LAST_WORDS_S: Final = 5.0
 LATE_S: Final = 1.0
@@ -47,6 +48,7 @@ class Batch:
         self._services = services
         self._prepared = prepared
         self._hooks = HookCalls(actor, services)
+        self._walls = Walls(actor, services, self._hooks)
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._less = anyio.Event()
 
@@ -155,6 +157,12 @@ class Batch:
             result = await self._call(tool, prepared, context)
             if result is not None:
                 result = _told_of(self._services.locks.taken_from(item.id), result)
+                if cause(result) is not None:
+                    held = await self._walls.hold(item, tool, context=context, result=result)
+                    if held is None:
+                        self._put_away(item.id)
+                        return
+                    result = held
                 result = await self._hooks.after_call(item.call, result)
                 await self._finish(item.id, result)
         except anyio.get_cancelled_exc_class():
@@ -214,7 +222,7 @@ class Batch:
 
     async def _withdrawn(self, item: Item, fresh: Prepared) -> str | None:
         """Why it may not run any more: mode or rules may have changed while it waited for a person or for its turn."""
-        if _as_seen(fresh):
+        if _as_seen(fresh) and item.call.walled is None:
             return None
         conversation = self._actor.state.conversation
         where = await standing(conversation, os.path.realpath(self._actor.state.root), self._services)
@@ -268,6 +276,10 @@ class Batch:
             # Nobody would ever look after a shell that no ledger knows of.
             await self._services.shells.stop(item_id, TAKEN_OVER)
             raise
+        self._put_away(item_id)
+
+    def _put_away(self, item_id: str) -> None:
+        """What was kept for the case that the daemon dies: by now it is on record."""
         self._services.feed.clear(self._actor.id, [item_id])
         tool: object = self._services.toolbox.get(self._actor.state.items[item_id].call.tool)
         if spools(tool):

@@ -124,12 +124,16 @@ class HookCalls:
         if entry.verdict is not TriageVerdict.ASK or not self._services.hooks.has(HookEvent.REQUEST):
             return entry
         kind = "question" if entry.questions else "approval" if entry.plan is None else "plan"
-        said = {"tool": entry.call.tool, "input": entry.call.input, "title": entry.title, "kind": kind}
-        answer = await self._ask(HookEvent.REQUEST, said)
-        if answer.refused is None:
+        refused = await self.against(entry.call, entry.title, kind)
+        if refused is None:
             return entry
         verdict, rule = TriageVerdict.DENY, "hook request"
-        return replace(entry, verdict=verdict, rule=rule, text=answer.refused, questions=(), plan=None)
+        return replace(entry, verdict=verdict, rule=rule, text=refused, questions=(), plan=None)
+
+    async def against(self, call: Call, title: str, kind: str = "approval") -> str | None:
+        """What a hook has against asking the person this."""
+        said = {"tool": call.tool, "input": call.input, "title": title, "kind": kind}
+        return (await self._ask(HookEvent.REQUEST, said)).refused
 
     async def after_call(self, call: Call, result: ToolResult) -> ToolResult:
         """The result, with what the hook has to add for the model."""

@@ -45,6 +45,7 @@ def tool_context(state: ConversationState, item_id: str, services: Services) -> 
         unread=partial(_unread, state, root, services),
         masking=services.masking(),
         shown=allowed_by not in {None, "rule"},
+        outside=item is not None and item.call.walled is not None,
     )
 
 

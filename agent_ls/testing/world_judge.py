@@ -117,10 +117,21 @@ class Judge:
         # Recovery runs again what has begun; only a person runs again what has ended.
         if event.fact == CallFact.RERUN and before is not None and before.call.state is CallState.FINISHED:
             self.reruns[item.id] += 1
+        if event.fact == CallFact.APPROVED and item.payload.walled is not None:
+            self._check_let_out(item, before=before)
         if before is not None and before.call.state in SETTLED and item.payload.state in SETTLED:
             self.wrong(f"3: {item.id} has one result after the other")
         if item.payload.state is not CallState.STARTED:
             self.held.pop(item.id, None)
+
+    def _check_let_out(self, item: Item, *, before: Item | None) -> None:
+        """What failed in the sandbox runs outside once, when a person has said so about this call."""
+        asked = self.states[item.conversation_id].requests[item.call.request_id or ""]
+        if before is None or before.call.state is not CallState.AWAITING_APPROVAL or asked.item_id != item.id:
+            self.wrong(f"{item.id} is let out of the sandbox unasked")
+        if item.call.decided_by in (None, "rule"):
+            self.wrong(f"{item.id} is let out of the sandbox by {item.call.decided_by}")
+        self.reruns[item.id] += 1
 
     def _is_late(self, process: Process, item_id: str) -> bool:
         return self.store.owners.get(item_id.partition(".")[0]) != process.name

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 import anyio
 
+from agent_ls.core.call import WALLED
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.messages import ToolSpec
 from agent_ls.ports.tools import Invalid, Prepared, Replay, Tool, ToolContext, ToolEffect
@@ -18,6 +19,8 @@ from agent_ls.testing.world_fate import Fate
 from agent_ls.testing.world_loop import Process, pause
 
 ROOT: Final = "/world"
+_WALLED: Final = 0.15
+"""How often a command fails that could do its work outside the sandbox alone."""
 _QUESTION: Final = {"id": "which", "text": "Which?", "options": [{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]}
 
 
@@ -65,7 +68,8 @@ class WorldTool:
         if self.effect is ToolEffect.OTHER:
             return self._prepared(arguments, path, questions=(_QUESTION,))
         if self.effect is ToolEffect.SHELL:
-            return self._prepared(arguments, path, command=f"make {name}", keys=(f"file://{ROOT}",))
+            asks = "commands outside the sandbox" if context.outside else None
+            return self._prepared(arguments, path, command=f"make {name}", keys=(f"file://{ROOT}",), asks=asks)
         if self.effect is ToolEffect.READ:
             return self._prepared(arguments, path, reads=(path,))
         before = self._log.disk[name]
@@ -91,6 +95,9 @@ class WorldTool:
             self._log.done[item_id] += 1
             self._watcher.happens(self._process, item_id)
         await self._takes_time()
+        if self.effect is ToolEffect.SHELL and not prepared.asks and self._fate.chance.random() < _WALLED:
+            walled = {WALLED: {"why": "it may not", "said": name}}
+            return ToolResult(status=ResultStatus.ERROR, output=f"could not {name}", data=walled)
         status = ResultStatus.OK if self._fate.chance.random() < 0.9 else ResultStatus.ERROR
         data = {"uri": f"file://{ROOT}/{name}", "hash": self._log.disk[name]}
         return ToolResult(status=status, output=f"did {name}", data=None if self.effect is ToolEffect.SHELL else data)
@@ -111,7 +118,7 @@ class WorldTool:
             input=dict(arguments),
             effect=self.effect,
             title=f"{self.name} {path}",
-            digest=f"{self.name} {path} {arguments.get('n')}",
+            digest=f"{self.name} {path} {arguments.get('n')} {more.get('asks')}",
             card={"type": "other"},
             **more,
         )

@@ -21,6 +21,7 @@ from agent_ls.adapters.tools.shell_looks import Looked, look, only_looks, outer_
 from agent_ls.adapters.tools.shell_recording import Recording, exit_code, how_it_ended
 from agent_ls.adapters.tools.shell_sandbox import Sandbox, blamed
 from agent_ls.adapters.tools.shell_script import environment, read_cwd, words
+from agent_ls.core.call import WALLED
 from agent_ls.core.display import escaped, one_line, warning
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.shells import begun, shell_id
@@ -74,7 +75,7 @@ class ShellTool(OurTool):
         cwd = _folder(given, context)
         if isinstance(cwd, Invalid):
             return cwd
-        outside = given.outside and self.sandbox is not None
+        outside = (given.outside or context.outside) and self.sandbox is not None
         if isinstance(self.sandbox, str) and not outside:
             return Invalid(self.sandbox)
         # One that stays may look again, at something else.
@@ -116,12 +117,14 @@ class ShellTool(OurTool):
             timed_out = await self._watch(child, context, seconds=card["timeout"], recording=recording)
             recording.finish()
             said = [*_moved(prepared, context), how_it_ended(child.exit, card["timeout"] if timed_out else None)]
-            said += self._walled(card, child.exit, recording)
+            walled = self._walled(card, child.exit, recording)
+            said += [f"the sandbox is why, it seems: {walled['why']}"] if walled else []
+            data = {"cwd": read_cwd(note) or card["cwd"]}
             return await recording.result(
                 _status(child.exit, timed_out=timed_out),
                 said,
                 exit_code=exit_code(child.exit),
-                data={"cwd": read_cwd(note) or card["cwd"]},
+                data={**data, WALLED: walled} if walled else data,
             )
         finally:
             if not self._background.keeps(context.item_id):
@@ -162,14 +165,12 @@ class ShellTool(OurTool):
             output=recording.feed,
         )
 
-    def _walled(self, card: Mapping[str, Any], code: int | None, recording: Recording) -> list[str]:
-        """What a model is told of a failure that the sandbox has caused."""
+    def _walled(self, card: Mapping[str, Any], code: int | None, recording: Recording) -> dict[str, str] | None:
+        """Of a failure that the sandbox has caused: why, and what the command said of it."""
         if not isinstance(self.sandbox, Sandbox) or card.get("outside"):
-            return []
-        why = blamed(recording.since(0), code)
-        return (
-            [f"the sandbox is why, it seems: {why}; to ask the person for it outside, say outside: true"] if why else []
-        )
+            return None
+        blame = blamed(recording.since(0), code, network=self.sandbox.network)
+        return None if blame is None else {"why": blame.why, "said": blame.said}
 
     async def _watch(self, child: Child, context: ToolContext, *, seconds: int, recording: "Recording") -> bool:
         """Until the shell has ended. True if its time was up."""

@@ -17,18 +17,23 @@ _SEATBELT: Final = ("/usr/bin/sandbox-exec",)
 # Who talks to them has something done outside: a user's services, containers.
 _DOORS: Final = ("/run/user", "/run/docker.sock", "/var/run/docker.sock", "/run/podman", "/run/dbus")
 _TOLD: Final = ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK")
-_SIGNS: Final = (
-    (re.compile(r"Read-only file system|Operation not permitted.*\bsandbox", re.IGNORECASE), "it may not write there"),
-    (
-        re.compile(
-            r"Network is unreachable|Temporary failure in name resolution|Could not resolve host"
-            r"|Name or service not known|nodename nor servname|getaddrinfo",
-            re.IGNORECASE,
-        ),
-        "it has no network",
-    ),
-    (re.compile(r"^(?:bwrap|sandbox-exec): ", re.MULTILINE), "it could not be set up"),
+# What programs make of EROFS, ENETUNREACH, a resolver without a network, and EPERM: in words, or by its name.
+_WRITES: Final = re.compile(r"Read-only file ?system|\bEROFS\b|\[Errno 30\]", re.IGNORECASE)
+_NETWORK: Final = re.compile(
+    r"Network (?:is )?unreachable|\bENETUNREACH\b|Temporary failure (?:in name resolution|resolving)"
+    r"|Could ?n[o']t resolve|unable to resolve host|Name or service not known|nodename nor servname"
+    r"|No address associated|getaddrinfo|\bEAI_AGAIN\b|\bENOTFOUND\b|UnknownHostException|no such host"
+    r"|Failed to lookup address",
+    re.IGNORECASE,
 )
+_RIGHTS: Final = re.compile(
+    r"Operation not permitted|\bEPERM\b|no new privileges|Failed to connect to (?:the )?(?:system |session )?bus"
+    r"|Cannot connect to the (?:Docker|Podman) daemon",
+    re.IGNORECASE,
+)
+_SET_UP: Final = re.compile(r"^(?:bwrap|sandbox-exec): ", re.MULTILINE)
+_LINES: Final = 12
+_LONGEST_LINE: Final = 300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,11 +94,32 @@ def find(*, network: bool, writable: tuple[str, ...], hidden: tuple[str, ...]) -
     return Sandbox(program=program, network=network, writable=writable, hidden=hidden)
 
 
-def blamed(output: str, code: int | None) -> str | None:
-    """Why a command failed, where that was the sandbox by all appearances."""
+@dataclass(frozen=True)
+class Blame:
+    """`why` in words, `said` the lines of the output that show it."""
+
+    why: str
+    said: str
+
+
+def blamed(output: str, code: int | None, *, network: bool = False) -> Blame | None:
+    """Why a command failed, where that was the sandbox by all appearances. `network`: it had one."""
     if not code:
         return None
-    return next((why for sign, why in _SIGNS if sign.search(output)), None)
+    signs = [(_SET_UP, "it could not be set up"), (_WRITES, "it may not write there")]
+    signs += [] if network else [(_NETWORK, "it has no network")]
+    for sign, why in (*signs, (_RIGHTS, "it may not do that")):
+        if found := sign.search(output):
+            return Blame(why, _around(output, found.start()))
+    return None
+
+
+def _around(output: str, place: int) -> str:
+    """The first lines of a short output; of a long one those around the place."""
+    lines = output.strip("\n").split("\n")
+    first = max(0, output[:place].lstrip("\n").count("\n") - _LINES // 2) if len(lines) > _LINES else 0
+    shown = [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "…" for line in lines[first:][:_LINES]]
+    return "\n".join([*(["…"] if first else []), *shown, *(["…"] if first + _LINES < len(lines) else [])])
 
 
 def _quoted(path: str) -> str:

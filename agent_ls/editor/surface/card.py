@@ -16,6 +16,10 @@ from agent_ls.editor.surface.choosing import is_several, name_of
 
 COMMAND: Final = "Run a command"
 LONGEST_PATH: Final = 1_000
+_BESIDE: Final = {
+    "background": "In the background: it goes on when the run has ended.",
+    "outside": "Outside the sandbox.",
+}
 _TICKS: Final = re.compile(r"`+")
 
 
@@ -106,6 +110,12 @@ def _command(page: _Page, shown: Mapping[str, Any]) -> None:
     page.block(escaped(command), "sh")
     _warn(page, command)
     page.say("In ", page.exact(str(shown.get("cwd", ""))))
+    for name, said in _BESIDE.items():
+        if shown.get(name):
+            page.say(page.strong(said))
+    if failed := shown.get("failed"):
+        page.say(escaped(str(failed)))
+        page.block(escaped(str(shown.get("output", ""))), "")
     for word, place in (shown.get("targets") or {}).items():
         page.say(page.exact(str(word)), " is ", page.exact(str(place)))
     for name, value in (shown.get("environment") or {}).items():

@@ -103,7 +103,7 @@ export interface Block {
  * `record` is the digest of what is kept of a change to files (core.hunks), `reviewed` what the person has decided on
  * its hunks, by their number. `original` is the model's own input where the person has changed it. `stop`: the person
  * wants this call to end, and the run to go on. `again`: the person had it run again, and nobody knows whether it had
- * run before.
+ * run before. `walled`: what came of it in the sandbox, which is why it is to run outside or not at all (walls.py).
  */
 export interface Call {
   callId: string;
@@ -133,6 +133,7 @@ export interface Call {
   originalBlob?: string;
   stop?: Interruption;
   again?: boolean;
+  walled?: ToolResult;
   result?: ToolResult;
 }
 

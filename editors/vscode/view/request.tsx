@@ -11,7 +11,7 @@ import { Markdown } from './markdown';
 import { Questions } from './questions';
 import { Command, Diff, Output } from './text';
 import { editable } from '../src/core/edits';
-import { requestTitle, rulesKept } from '../src/core/labels';
+import { beside, requestTitle, rulesKept } from '../src/core/labels';
 import { oneLine, warning, word } from '../src/core/display';
 import { UNREAD_MS } from '../src/core/requests';
 import type { Option, Request } from '../src/protocol.gen';
@@ -99,6 +99,11 @@ function Body({ request }: { readonly request: Request }): JSX.Element {
         <Command text={card.command} />
         <Warning text={card.command} />
         {typeof card.cwd === 'string' && <p class="dim">in {oneLine(card.cwd, 1000)}</p>}
+        {beside(card).map((line, at) => (
+          <p key={at} class="warn">
+            {line}
+          </p>
+        ))}
         {Object.entries((card.environment ?? {}) as Record<string, string | null>).map(([name, value]) => (
           <p key={name} class="warn">
             {value === null ? `without ${oneLine(name)}` : `with ${oneLine(`${name}=${value}`, 1000)}`}

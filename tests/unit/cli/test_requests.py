@@ -261,6 +261,14 @@ def test_a_card_says_where_else_a_command_would_run() -> None:
     ]  # fmt: skip
 
 
+def test_a_card_says_how_a_command_failed_in_the_sandbox_before_it_is_let_out() -> None:
+    failed = {"outside": True, "failed": "It failed there.", "output": "a: no\x1b[2K\nb"}
+    shown = {"type": "command", "command": "serve", "cwd": "/w", **failed}
+    assert card({**REQUEST, "card": shown}, PLAIN)[1:-1] == [
+        "│ $ serve", "│ in /w", "│ outside the sandbox", "│ It failed there.", "│   a: no⟨U+001B⟩[2K", "│   b",
+    ]  # fmt: skip
+
+
 def test_a_card_does_not_say_twice_what_its_title_says_whole() -> None:
     asked = {**REQUEST, "tool": "fetch", "title": "Fetch https://a.example/", "card": None}
     assert card({**asked, "input": {"url": "https://a.example/"}}, PLAIN)[1:-1] == []

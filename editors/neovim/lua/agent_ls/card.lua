@@ -66,6 +66,18 @@ local function command(card)
     lines[#lines + 1] = { (place == 1 and '$ ' or '  ') .. line, kind = 'command' }
   end
   lines[#lines + 1] = { 'in ' .. text.one_line(text.path(card.cwd or ''), 1000), kind = 'dim' }
+  if card.background == true then
+    lines[#lines + 1] = { 'in the background: it goes on when the run has ended', kind = 'warn' }
+  end
+  if card.outside == true then
+    lines[#lines + 1] = { 'outside the sandbox', kind = 'warn' }
+  end
+  if type(card.failed) == 'string' then
+    lines[#lines + 1] = { text.escaped(card.failed), kind = 'warn' }
+    for _, line in ipairs(vim.split(text.escaped(card.output or ''), '\n', { plain = true })) do
+      lines[#lines + 1] = { '  ' .. line, kind = 'dim' }
+    end
+  end
   for word, place in vim.spairs(card.targets or {}) do
     lines[#lines + 1] = { ('%s is %s'):format(text.one_line(word, 1000), text.one_line(place, 1000)), kind = 'warn' }
   end

@@ -89,7 +89,7 @@
 --- `record` is the digest of what is kept of a change to files (core.hunks), `reviewed` what the person has decided on
 --- its hunks, by their number. `original` is the model's own input where the person has changed it. `stop`: the person
 --- wants this call to end, and the run to go on. `again`: the person had it run again, and nobody knows whether it had
---- run before.
+--- run before. `walled`: what came of it in the sandbox, which is why it is to run outside or not at all (walls.py).
 ---@class agent_ls.wire.Call
 ---@field callId string
 ---@field tool string
@@ -118,6 +118,7 @@
 ---@field originalBlob? string
 ---@field stop? agent_ls.wire.Interruption
 ---@field again? boolean
+---@field walled? agent_ls.wire.ToolResult
 ---@field result? agent_ls.wire.ToolResult
 
 ---@alias agent_ls.wire.CallState 'proposed'|'awaiting_approval'|'approved'|'denied'|'started'|'finished'|'not_run'

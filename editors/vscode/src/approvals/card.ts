@@ -7,7 +7,7 @@ import * as vscode from 'vscode';
 
 import { lines } from '../core/diff';
 import { escaped, named, oneLine, warning, word } from '../core/display';
-import { fileName, requestTitle, rulesKept } from '../core/labels';
+import { beside, fileName, requestTitle, rulesKept } from '../core/labels';
 import type { Request } from '../protocol.gen';
 
 /** What it would do, complete, as lines of text. */
@@ -18,7 +18,8 @@ export function body(request: Request): { text: string; language: string } {
       value === null ? `# without ${escaped(name)}` : `# with ${escaped(`${name}=${value}`)}`,
     );
     const where = typeof card.cwd === 'string' ? [`# in ${oneLine(card.cwd, 1000)}`] : [];
-    return { text: [escaped(card.command), ...where, ...environment].join('\n'), language: 'shellscript' };
+    const more = beside(card).map((line) => `# ${line}`);
+    return { text: [escaped(card.command), ...where, ...more, ...environment].join('\n'), language: 'shellscript' };
   }
   if (typeof card.diff === 'string') {
     return { text: lines(card.diff).map((line) => named(line.text)).join('\n'), language: 'diff' };

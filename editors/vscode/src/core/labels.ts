@@ -3,7 +3,7 @@
 // Owns the sentences that lists, cards and screen readers share. Does not own how they are drawn. Pure.
 
 import { count } from './diff';
-import { oneLine } from './display';
+import { escaped, oneLine } from './display';
 import type { Block, Call, ConversationStatus, ContextItem, Item, Option, Request } from '../protocol.gen';
 
 /** `read hello.py`, `$ make test`. */
@@ -32,6 +32,8 @@ export function outcome(call: Call): string[] {
   }
   if (call.state === 'denied') {
     parts.push(decided('denied', call));
+  } else if (result?.data?.['walled'] !== undefined && call.walled !== undefined) {
+    parts.push('not run outside the sandbox');
   } else if (call.decidedBy && call.decidedFrom) {
     parts.push(decided('allowed', call));
   }
@@ -50,6 +52,23 @@ export function requestTitle(request: Request): string {
     return `$ ${oneLine(card.command, 100)}`;
   }
   return oneLine(request.title, 120);
+}
+
+/** What else there is to know before a command is allowed: where it would run, and what became of it in the sandbox. */
+export function beside(card: Record<string, unknown>): string[] {
+  const found: string[] = [];
+  if (card['background'] === true) {
+    found.push('in the background: it goes on when the run has ended');
+  }
+  if (card['outside'] === true) {
+    found.push('outside the sandbox');
+  }
+  if (typeof card['failed'] === 'string') {
+    const said = typeof card['output'] === 'string' ? card['output'] : '';
+    found.push(escaped(card['failed']).replaceAll('\n', ' '), ...escaped(said).split('\n').map((line) => `  ${line}`));
+  }
+  const targets = typeof card['targets'] === 'object' && card['targets'] !== null ? Object.entries(card['targets']) : [];
+  return [...found, ...targets.map(([word, place]) => `${oneLine(word, 1000)} is ${oneLine(String(place), 1000)}`)];
 }
 
 /** What an “always” would keep, shown before it is kept: each rule once, with the answers that keep it. */

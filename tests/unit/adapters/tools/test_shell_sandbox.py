@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_ls.adapters.tools.shell_sandbox import Sandbox, blamed, find
+from agent_ls.adapters.tools.shell_sandbox import Blame, Sandbox, blamed, find
+from agent_ls.core.call import WALLED
 from agent_ls.core.items import ResultStatus
 from agent_ls.ports.tools import Invalid
 from tests.unit.adapters.tools.shell_bench import Bench
@@ -64,12 +65,14 @@ async def test_the_network_the_daemon_and_other_processes_are_out_of_sight(bench
     assert int(seen.output.split()[0]) < 10
 
 
-async def test_a_failure_that_comes_of_it_is_told_with_the_way_out(bench: Bench) -> None:
+async def test_a_failure_that_comes_of_it_is_told_as_one(bench: Bench) -> None:
     result = await bench.call("touch /etc/x")
     assert result.status is ResultStatus.ERROR
-    told = "the sandbox is why, it seems: it may not write there; to ask the person for it outside, say outside: true"
-    assert result.output.endswith(f"[{told}]")
-    assert "sandbox" not in (await bench.call("false")).output
+    assert result.output.endswith("[the sandbox is why, it seems: it may not write there]")
+    said = "touch: cannot touch '/etc/x': Read-only file system"
+    assert result.data == {"cwd": str(bench.root), WALLED: {"why": "it may not write there", "said": said}}
+    plain = await bench.call("false")
+    assert ("sandbox" in plain.output, plain.data) == (False, {"cwd": str(bench.root)})
 
 
 async def test_outside_is_asked_for_shown_and_run_outside(bench: Bench) -> None:
@@ -124,9 +127,31 @@ def test_seatbelt_gets_a_profile_in_which_the_last_word_counts(tmp_path: Path) -
         ("touch: cannot touch 'x': Read-only file system", 1, "it may not write there"),
         ("curl: (6) Could not resolve host: a.test", 6, "it has no network"),
         ("bwrap: No permissions to create new namespace", 1, "it could not be set up"),
+        ("OSError: [Errno 30] Read-only file system: '/x'", 1, "it may not write there"),
+        ("error: EROFS: read-only file system, open '/x'", 1, "it may not write there"),
+        ("npm error code EAI_AGAIN", 1, "it has no network"),
+        ("connect: Network is unreachable", 2, "it has no network"),
+        ("wget: unable to resolve host address 'a.test'", 4, "it has no network"),
+        ("dial tcp: lookup a.test: no such host", 1, "it has no network"),
+        ("chown: changing ownership of 'x': Operation not permitted", 1, "it may not do that"),
+        ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", 1, "it may not do that"),
+        ("touch: cannot touch '/etc/x': Permission denied", 1, None),
         ("Read-only file system", 0, None),
         ("no such file", 1, None),
     ],
 )
 def test_what_is_blamed_on_it(output: str, code: int, why: str | None) -> None:
-    assert blamed(output, code) == why
+    blame = blamed(output, code)
+    assert blame == (None if why is None else Blame(why, output))
+
+
+def test_with_a_network_a_missing_name_is_not_blamed_on_it() -> None:
+    assert blamed("curl: (6) Could not resolve host: a.test", 6, network=True) is None
+
+
+def test_of_a_long_output_the_lines_around_the_sign_are_shown() -> None:
+    long = [f"line {n}" for n in range(40)]
+    long[30] = "x: Read-only file system"
+    blame = blamed("\n".join(long), 1)
+    assert blame is not None
+    assert blame.said.split("\n") == ["…", *long[24:36], "…"]
