@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Final
 from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse
-from agent_ls.adapters.tools.base import OurTool
-from agent_ls.adapters.tools.file_input import digest_of, failed, refuse, shown
+from agent_ls.adapters.tools.base import OurTool, failed
+from agent_ls.adapters.tools.file_input import refuse, shown
+from agent_ls.core.digests import digest_of
 from agent_ls.core.display import one_line
 from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.uris import NotLocal, local_path
@@ -21,6 +22,7 @@ from agent_ls.ports.language import Language, Remark, Unavailable
 from agent_ls.ports.tools import Invalid, Prepared, Tool, ToolContext
 
 ROWS: Final = 200
+DEFINITIONS: Final = 5
 SEVERITIES: Final = ("", "error", "warning", "information", "hint")
 KINDS: Final = {
     2: "module", 3: "namespace", 5: "class", 6: "method", 7: "property", 8: "field", 9: "constructor", 10: "enum",
@@ -37,6 +39,11 @@ class NameInput(Arguments):
 
 
 class _LanguageTool(OurTool, ABC):
+    """`needs` is what a window has to offer for it."""
+
+    nothing: ClassVar[str]
+    needs: ClassVar[str] = "proxy"
+
     def __init__(self, language: Language, files: Files) -> None:
         super().__init__()
         self._language = language
@@ -46,19 +53,14 @@ class _LanguageTool(OurTool, ABC):
         given = parse(self.input, arguments)
         if isinstance(given, Invalid):
             return given
-        about = getattr(given, "query", None) or getattr(given, "path", None) or "the workspace"
-        reads: tuple[str, ...] = (context.root.rstrip("/") + "/",)
-        path = getattr(given, "path", None)
-        if path is not None:
-            place = await self._files.locate(path, context.root)
-            if isinstance(place, Refused):
-                return refuse(place)
-            reads = place.paths
+        reads = await self._reads(given, context.root)
+        if isinstance(reads, Invalid):
+            return reads
         return Prepared(
             tool=self.name,
             input=dict(arguments),
             effect=self.effect,
-            title=f"{self.name.capitalize()} of {one_line(about)}",
+            title=f"{self.name.capitalize()} of {one_line(self._about(given))}",
             digest=digest_of(tool=self.name, input=dict(arguments), reads=list(reads)),
             card={"type": "other", "tool": self.name},
             reads=reads,
@@ -74,7 +76,11 @@ class _LanguageTool(OurTool, ABC):
             rows.append(f"[{len(found) - ROWS} more are not shown]")
         return ToolResult(status=ResultStatus.OK, output="\n".join(rows or [self.nothing]) + "\n")
 
-    nothing: ClassVar[str]
+    async def _reads(self, given: Any, root: str) -> tuple[str, ...] | Invalid:
+        return (root.rstrip("/") + "/",)
+
+    @abstractmethod
+    def _about(self, given: Any) -> str: ...
 
     @abstractmethod
     async def _ask(self, prepared: Prepared, root: str) -> Sequence[str] | Unavailable: ...
@@ -88,6 +94,16 @@ class DiagnosticsTool(_LanguageTool):
     )
     input = DiagnosticsInput
     nothing = "The language servers report nothing."
+    needs = "diagnostics"
+
+    def _about(self, given: DiagnosticsInput) -> str:
+        return given.path or "the workspace"
+
+    async def _reads(self, given: DiagnosticsInput, root: str) -> tuple[str, ...] | Invalid:
+        if given.path is None:
+            return await super()._reads(given, root)
+        place = await self._files.locate(given.path, root)
+        return refuse(place) if isinstance(place, Refused) else place.paths
 
     async def _ask(self, prepared: Prepared, root: str) -> Sequence[str] | Unavailable:
         path = prepared.reads[-1] if prepared.input.get("path") is not None else None
@@ -95,51 +111,62 @@ class DiagnosticsTool(_LanguageTool):
         return found if isinstance(found, Unavailable) else [_row(remark, root) for remark in found]
 
 
-class SymbolsTool(_LanguageTool):
+class _NameTool(_LanguageTool):
+    input = NameInput
+
+    def _about(self, given: NameInput) -> str:
+        return given.query
+
+    async def _list(self, root: str, method: str, params: dict[str, Any]) -> list[dict[str, Any]] | Unavailable:
+        """What is no object is left out: a program that nobody vouches for may answer anything."""
+        found = await self._language.ask(root, method, params)
+        if isinstance(found, Unavailable):
+            return found
+        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+class SymbolsTool(_NameTool):
     name = "symbols"
     description = (
         "Where functions, classes and other names are defined, as the language servers of the person's editor know it. "
         "Gives `path:line: kind name`."
     )
-    input = NameInput
     nothing = "The language servers know no such name."
 
     async def _ask(self, prepared: Prepared, root: str) -> Sequence[str] | Unavailable:
-        found = await self._language.ask(root, "workspace/symbol", {"query": prepared.input["query"]})
+        found = await self._list(root, "workspace/symbol", {"query": prepared.input["query"]})
         if isinstance(found, Unavailable):
             return found
-        return [_symbol(each, root) for each in _listed(found) if _place(each.get("location"), root)]
+        return [_symbol(each, root) for each in found if _place(each.get("location"), root)]
 
 
-class ReferencesTool(_LanguageTool):
+class ReferencesTool(_NameTool):
     name = "references"
     description = (
         "Where a name is used, as the language servers of the person's editor know it: of each definition with exactly "
         "this name. Gives `path:line`."
     )
-    input = NameInput
     nothing = "The language servers know no use of such a name."
 
     async def _ask(self, prepared: Prepared, root: str) -> Sequence[str] | Unavailable:
         query = prepared.input["query"]
-        symbols = await self._language.ask(root, "workspace/symbol", {"query": query})
+        symbols = await self._list(root, "workspace/symbol", {"query": query})
         if isinstance(symbols, Unavailable):
             return symbols
         rows: dict[str, None] = {}
-        for symbol in [each for each in _listed(symbols) if each.get("name") == query][:5]:
+        for symbol in [each for each in symbols if each.get("name") == query][:DEFINITIONS]:
             location = symbol.get("location")
             if not isinstance(location, dict) or not isinstance(location.get("range"), dict):
                 continue
-            position = location["range"].get("start")
             params = {
                 "textDocument": {"uri": location.get("uri")},
-                "position": position,
+                "position": location["range"].get("start"),
                 "context": {"includeDeclaration": True},
             }
-            found = await self._language.ask(root, "textDocument/references", params)
+            found = await self._list(root, "textDocument/references", params)
             if isinstance(found, Unavailable):
                 return found
-            rows |= dict.fromkeys(place for each in _listed(found) if (place := _place(each, root)))
+            rows |= dict.fromkeys(place for each in found if (place := _place(each, root)))
         return list(rows)
 
 
@@ -148,12 +175,8 @@ class LanguageTools:
 
     def __init__(self, language: Language, files: Files) -> None:
         self._language = language
-        own: list[Tool] = [
-            DiagnosticsTool(language, files),
-            SymbolsTool(language, files),
-            ReferencesTool(language, files),
-        ]
-        self._tools = {tool.name: tool for tool in own}
+        own = [kind(language, files) for kind in (DiagnosticsTool, SymbolsTool, ReferencesTool)]
+        self._tools: dict[str, _LanguageTool] = {tool.name: tool for tool in own}
 
     async def open(self, root: str) -> None:
         pass
@@ -163,8 +186,7 @@ class LanguageTools:
 
     def offered(self, root: str) -> Sequence[Tool]:
         there = self._language.offers(root)
-        needs = {"diagnostics": "diagnostics", "symbols": "proxy", "references": "proxy"}
-        return [tool for name, tool in self._tools.items() if needs[name] in there]
+        return [tool for tool in self._tools.values() if tool.needs in there]
 
     def status(self) -> list[dict[str, Any]]:
         return []
@@ -174,10 +196,6 @@ def _row(remark: Remark, root: str) -> str:
     source = f" [{remark.source}]" if remark.source else ""
     where = f"{shown(remark.path, root)}:{remark.line}:{remark.column}"
     return f"{where}: {SEVERITIES[remark.severity]}: {remark.message}{source}"
-
-
-def _listed(found: Any) -> list[dict[str, Any]]:
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def _symbol(symbol: Mapping[str, Any], root: str) -> str:
