@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from agent_ls.core.digests import digest_of
+
 PREFIX: Final = "mcp__"
 LONGEST_NAME: Final = 64
 _NOT_PLAIN: Final = re.compile(r"[^A-Za-z0-9_-]+")
@@ -35,8 +37,8 @@ class ToolServer:
     @property
     def digest(self) -> str:
         """Of everything that decides what is started or reached."""
-        parts = [self.name, self.command, sorted(self.env.items()), self.url, sorted(self.headers.items())]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        env, headers = dict(self.env), dict(self.headers)
+        return digest_of(name=self.name, command=self.command, env=env, url=self.url, headers=headers)
 
     @property
     def shown(self) -> str:

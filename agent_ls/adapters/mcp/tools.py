@@ -4,13 +4,12 @@ Owns the card, the digest and the lock of such a call. Does not own whether it m
 a foreign tool touches, so it takes the whole workspace and is never run twice by itself.
 """
 
-import hashlib
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from agent_ls.adapters.mcp.link import Gone, ServerLink, Told
 from agent_ls.adapters.mcp.results import result_of
+from agent_ls.core.digests import digest_of
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.messages import ToolSpec
 from agent_ls.core.textfile import printable
@@ -49,7 +48,7 @@ class McpTool:
             input=dict(arguments),
             effect=self.effect,
             title=f"{server.name}: {printable(self._told.name)}",
-            digest=_digest(self.name, server.digest, dict(arguments)),
+            digest=digest_of(tool=self.name, server=server.digest, input=dict(arguments)),
             card={"type": "other", "tool": self.name, "server": server.name, "input": dict(arguments)},
             keys=(file_uri(context.root),),
         )
@@ -95,7 +94,7 @@ class StartServerTool:
             input={},
             effect=self.effect,
             title=f"Start MCP server {server.name}: {printable(server.shown)}",
-            digest=_digest(self.name, server.digest, {}),
+            digest=digest_of(tool=self.name, server=server.digest, input={}),
             card={"type": "other", "tool": self.name, "server": server.name, **shown, **names},
             # A rule, and a mode, were chosen before anybody had seen this definition.
             asks="servers that a workspace brings",
@@ -112,7 +111,3 @@ class StartServerTool:
     async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         """It was allowed and a new daemon has not started it: it is started."""
         return None
-
-
-def _digest(*parts: Any) -> str:
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -12,11 +12,12 @@ from typing import Any, Final
 from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse
-from agent_ls.adapters.tools.base import OurTool
-from agent_ls.adapters.tools.file_input import digest_of, failed, shown
+from agent_ls.adapters.tools.base import OurTool, failed
+from agent_ls.adapters.tools.file_input import shown
 from agent_ls.adapters.tools.patch_plan import LARGEST_PATCH, MOST_FILES, Plan, plan
 from agent_ls.adapters.tools.patch_run import carry_out, token_of
 from agent_ls.core import hunks
+from agent_ls.core.digests import digest_of
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.uris import NotLocal, local_path
 from agent_ls.ports.files import ABSENT, Files, Refused

@@ -6,8 +6,9 @@ Owns that a call which only reads is simply made again after a crash. A tool say
 from typing import ClassVar
 
 from agent_ls.adapters.tools.arguments import Arguments, schema_of
-from agent_ls.core.items import Call, ItemKind, ToolResult
+from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.messages import ToolSpec
+from agent_ls.core.textfile import printable
 from agent_ls.ports.tools import Replay, ToolContext, ToolEffect
 
 
@@ -30,3 +31,7 @@ class OurTool:
 
     async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         return None
+
+
+def failed(message: str) -> ToolResult:
+    return ToolResult(status=ResultStatus.ERROR, output=printable(message))

@@ -10,10 +10,11 @@ from anyio import to_thread
 from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse
-from agent_ls.adapters.tools.base import OurTool
+from agent_ls.adapters.tools.base import OurTool, failed
 from agent_ls.adapters.tools.file_change import Change, carry_out, find_out, prepared
-from agent_ls.adapters.tools.file_input import digest_of, failed, moved, not_fresh, open_text, refuse, shown
+from agent_ls.adapters.tools.file_input import moved, not_fresh, open_text, refuse, shown
 from agent_ls.core import diff
+from agent_ls.core.digests import digest_of
 from agent_ls.core.edits import Applied, Edit, Problem, apply, line_of, own_lines
 from agent_ls.core.items import Call, ItemKind, ToolResult
 from agent_ls.ports.files import ABSENT, Files, Refused

@@ -12,11 +12,11 @@ from anyio import to_thread
 from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse
-from agent_ls.adapters.tools.base import OurTool
+from agent_ls.adapters.tools.base import OurTool, failed
 from agent_ls.adapters.tools.fetch_http import Elsewhere, Failed, Fetcher, Page
 from agent_ls.adapters.tools.fetch_page import readable
-from agent_ls.adapters.tools.file_input import digest_of, failed
 from agent_ls.core.addresses import plain_host
+from agent_ls.core.digests import digest_of
 from agent_ls.core.display import one_line
 from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.ports.tools import Invalid, Prepared, ToolContext

@@ -6,7 +6,8 @@ Owns the card, the run under the lock and what recovery finds. What the new cont
 from dataclasses import dataclass
 from typing import Any
 
-from agent_ls.adapters.tools.file_input import Opened, card_text, failed, refuse, shown
+from agent_ls.adapters.tools.base import failed
+from agent_ls.adapters.tools.file_input import Opened, card_text, refuse, shown
 from agent_ls.core import hunks
 from agent_ls.core.hunks import Record
 from agent_ls.core.items import Call, ResultStatus, ToolResult

@@ -3,14 +3,10 @@
 Owns limits and sentences that read, write and edit have in common. Does not touch the disk but through ports.files.
 """
 
-import hashlib
-import json
 from dataclasses import dataclass
-from typing import Any
 
 from anyio import to_thread
 
-from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.textfile import NotText, TextFile, decode, printable
 from agent_ls.ports.files import ABSENT, Files, Place, Reason, Refused
 from agent_ls.ports.tools import Invalid, Prepared, ToolContext
@@ -91,12 +87,6 @@ def shown(path: str, root: str) -> str:
     return printable(path[len(inside) :] if path.startswith(inside) else path)
 
 
-def digest_of(**parts: Any) -> str:
-    """Of what decides what runs."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
 def card_text(text: str) -> str | None:
     """A text for the approval card; None when it is too long to travel, its hash stands beside it."""
     return printable(text) if len(text.encode("utf-8", "surrogatepass")) <= LARGEST_SHOWN else None
@@ -105,7 +95,3 @@ def card_text(text: str) -> str | None:
 def refuse(refused: Refused) -> Invalid:
     prefix = "stale: " if refused.reason is Reason.STALE else ""
     return Invalid(prefix + printable(refused.message), passing=refused.reason in _PASSING)
-
-
-def failed(message: str) -> ToolResult:
-    return ToolResult(status=ResultStatus.ERROR, output=printable(message))

@@ -5,7 +5,8 @@ Owns that a patch is all there or not there at all, and that the model is told t
 
 from collections.abc import Sequence
 
-from agent_ls.adapters.tools.file_input import failed, refuse
+from agent_ls.adapters.tools.base import failed
+from agent_ls.adapters.tools.file_input import refuse
 from agent_ls.adapters.tools.patch_plan import Plan, Step
 from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.textfile import printable

@@ -9,8 +9,7 @@ from typing import Final
 from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse
-from agent_ls.adapters.tools.base import OurTool
-from agent_ls.adapters.tools.file_input import failed
+from agent_ls.adapters.tools.base import OurTool, failed
 from agent_ls.core import plans
 from agent_ls.core.display import one_line
 from agent_ls.core.items import ToolResult

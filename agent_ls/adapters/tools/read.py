@@ -12,8 +12,9 @@ from anyio import to_thread
 from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse
-from agent_ls.adapters.tools.base import OurTool
-from agent_ls.adapters.tools.file_input import AT_ONCE, LARGEST_FILE, digest_of, failed, moved, refuse, shown
+from agent_ls.adapters.tools.base import OurTool, failed
+from agent_ls.adapters.tools.file_input import AT_ONCE, LARGEST_FILE, moved, refuse, shown
+from agent_ls.core.digests import digest_of
 from agent_ls.core.excerpt import excerpt
 from agent_ls.core.images import LARGEST, Pretender, sniff
 from agent_ls.core.items import Block, ResultStatus, ToolResult

@@ -7,9 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from agent_ls.adapters.tools.base import OurTool
-from agent_ls.adapters.tools.file_input import digest_of, failed, moved, shown
+from agent_ls.adapters.tools.base import OurTool, failed
+from agent_ls.adapters.tools.file_input import moved, shown
 from agent_ls.adapters.tools.search import Search, Searcher, reads
+from agent_ls.core.digests import digest_of
 from agent_ls.core.items import ToolResult
 from agent_ls.ports.files import Files
 from agent_ls.ports.tools import Invalid, Prepared, ToolContext

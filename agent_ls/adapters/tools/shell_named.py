@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse
-from agent_ls.adapters.tools.base import OurTool
-from agent_ls.adapters.tools.file_input import digest_of, failed
+from agent_ls.adapters.tools.base import OurTool, failed
 from agent_ls.adapters.tools.shell_background import BackgroundShells, Kept
+from agent_ls.core.digests import digest_of
 from agent_ls.core.items import ToolResult
 from agent_ls.ports.tools import Invalid, Prepared, ToolContext
 

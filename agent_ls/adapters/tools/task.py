@@ -9,9 +9,9 @@ from typing import Any, Final
 from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse
-from agent_ls.adapters.tools.base import OurTool
-from agent_ls.adapters.tools.file_input import digest_of, failed
+from agent_ls.adapters.tools.base import OurTool, failed
 from agent_ls.core.delegation import TASK, Wanted
+from agent_ls.core.digests import digest_of
 from agent_ls.core.display import one_line
 from agent_ls.core.items import ToolResult
 from agent_ls.ports.tools import Invalid, Prepared, ToolContext, ToolEffect
