@@ -5,13 +5,13 @@ it and how long it is (retry.py).
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 
 from agent_ls.core.attempt import Attempt, AttemptFact, Reason
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ItemFact
 from agent_ls.core.items import ItemKind, ItemStatus, Notice
+from agent_ls.core.moments import later
 from agent_ls.core.partial import Said, keep_partial
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.retry import Plan
@@ -40,7 +40,7 @@ def note(state: ConversationState, asked: Attempt, trouble: Trouble, *, said: Sa
         return None
     draft = Draft(state, at)
     keep_partial(draft, asked, said)
-    until = _later(at, trouble.plan.wait_s)
+    until = later(at, trouble.plan.wait_s)
     payload = Notice(code=CODE, message=trouble.message, until=until, tried=trouble.plan.n, most=trouble.plan.of)
     item = draft.add_item(
         run.id,
@@ -95,8 +95,3 @@ def close(draft: Draft, run_id: str, status: ItemStatus) -> None:
     item = draft.get_item(wait.item_id)
     if item.status is ItemStatus.RUNNING:
         draft.put(ItemFact.UPDATED, replace(item, status=status, updated_at=draft.at))
-
-
-def _later(at: str, seconds: float) -> str:
-    moment = datetime.fromisoformat(at) + timedelta(seconds=seconds)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

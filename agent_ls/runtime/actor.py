@@ -7,13 +7,13 @@ before the commit; a caller that goes away in the middle changes nothing.
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Any, Final
 
 import anyio
 
 from agent_ls.core.draft import Decision
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.moments import later
 from agent_ls.core.projection import ConversationState
 from agent_ls.ports.ledger import Commit, LedgerError, Receipt
 from agent_ls.runtime.services import Services
@@ -21,6 +21,7 @@ from agent_ls.runtime.services import Services
 log = logging.getLogger(__name__)
 
 WHAT: Final = "_what"
+MILLISECOND: Final = 0.001
 
 # What an append is refused with when this actor's view of its conversation is void.
 FENCING: Final = frozenset({Code.STALE_EPOCH, Code.NOT_FOUND})
@@ -133,7 +134,7 @@ class Actor:
         Whoever folds the ledger tells by these times what was learned last (core.projection).
         """
         now = self._services.clock.now()
-        return now if now > self._latest else _after(self._latest)
+        return now if now > self._latest else later(self._latest, MILLISECOND)
 
     async def _append(self, decision: Decision, at: str, receipt: Receipt | None) -> dict[str, Any] | Refusal:
         commit = Commit(
@@ -176,11 +177,6 @@ def answer_of(kept: Receipt, conversation_id: str, what: str) -> dict[str, Any] 
 def _what(receipt: Receipt) -> str:
     held = receipt.refusal.data if receipt.refusal is not None else receipt.result or {}
     return str(held.get(WHAT, ""))
-
-
-def _after(moment: str) -> str:
-    later = datetime.fromisoformat(moment) + timedelta(milliseconds=1)
-    return later.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _without_mark(held: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ message or a restart simply wakes it again. Does not own how a model is asked (r
 
 import logging
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -17,6 +16,7 @@ from agent_ls.core import finalize, steer, step, successor, wait
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import Notice
+from agent_ls.core.moments import seconds_between
 from agent_ls.core.owed import AskModel, Begin, Capture, End, Join, Nothing, Owed, RunCalls, Wait, owed
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.retry import LONGEST_S
@@ -148,7 +148,7 @@ class Driver:
     async def _pause(self, pause: Wait) -> None:
         """Until the time has come, the person hurries or stops it, or the daemon is to end: the successor waits on."""
         run, clock = self._actor.state.runs[pause.run_id], self._services.clock
-        left = min(_seconds(clock.now(), pause.until), LONGEST_S)
+        left = min(seconds_between(clock.now(), pause.until), LONGEST_S)
         rung = left <= 0
         if not rung:
             if run.retry is not None:
@@ -236,10 +236,6 @@ def _over(state: ConversationState, at: str, *, waited: Wait) -> Decision | None
     if run.retry is None or run.retry.until != waited.until or run.interrupt is not None:
         return None
     return wait.over(state, waited.run_id, at)
-
-
-def _seconds(now: str, until: str) -> float:
-    return (datetime.fromisoformat(until) - datetime.fromisoformat(now)).total_seconds()
 
 
 def _fail(state: ConversationState, at: str, *, run_id: str, notice: Notice) -> Decision | None:

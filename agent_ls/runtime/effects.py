@@ -7,12 +7,12 @@ once (driver.py).
 
 import logging
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import partial
 
 from agent_ls.core import mend
 from agent_ls.core.draft import Decision
 from agent_ls.core.effects import WAITS_S, Effect, begun_again, next_attempt, wait_before
+from agent_ls.core.moments import later
 from agent_ls.core.owed import End, Nothing, owed
 from agent_ls.core.projection import ConversationState
 from agent_ls.runtime.actor import Actor
@@ -36,7 +36,7 @@ async def begin_again(actor: Actor, driver: Driver, services: Services, *, found
         return
     if wait_s:
         log.warning("attempt %d begins in %d s", attempt, wait_s, extra={"conversation": actor.id})
-        waits = replace(effect, available_at=_later(services.clock.now(), wait_s))
+        waits = replace(effect, available_at=later(services.clock.now(), wait_s))
         await patiently(partial(services.ledger.take_up, waits, actor.state.epoch), services.clock)
         if await driver.stirred(wait_s):
             attempt = 2
@@ -52,8 +52,3 @@ async def _effect_of(actor: Actor, services: Services) -> Effect | None:
 
 def _give_up(state: ConversationState, at: str, *, attempt_id: str) -> Decision | None:
     return mend.worn_out(state, attempt_id, attempts=len(WAITS_S), at=at)
-
-
-def _later(moment: str, seconds: float) -> str:
-    later = datetime.fromisoformat(moment) + timedelta(seconds=seconds)
-    return later.isoformat(timespec="milliseconds").replace("+00:00", "Z")

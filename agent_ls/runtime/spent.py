@@ -4,10 +4,10 @@ Owns the comparison and its words. Does not own prices (adapters.models) nor wha
 """
 
 from collections.abc import AsyncIterator, Iterable
-from datetime import datetime
 
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.items import Notice
+from agent_ls.core.moments import seconds_between
 from agent_ls.core.projection import ConversationState
 from agent_ls.ports.ledger import ListQuery, Summary
 from agent_ls.runtime.services import Services
@@ -25,7 +25,8 @@ class Spent:
         if steps >= limits.steps_per_run:
             return _limit(f"This run took {steps} steps, which is the limit (`limits.steps_per_run`).")
         started = state.runs[attempt.run_id].started_at
-        if started is not None and _minutes(started, self._services.clock.now()) >= limits.minutes_per_run:
+        now = self._services.clock.now()
+        if started is not None and seconds_between(started, now) >= 60 * limits.minutes_per_run:
             return _limit(f"This run took {limits.minutes_per_run} minutes, the limit (`limits.minutes_per_run`).")
         cost = _cost(mine)
         if limits.usd_per_run is not None and cost >= limits.usd_per_run:
@@ -77,7 +78,3 @@ def _cost(attempts: Iterable[Attempt]) -> float:
 
 def _limit(message: str) -> Notice:
     return Notice(code="limit_reached", message=message, hint="Send `go on` to let it work further.")
-
-
-def _minutes(start: str, end: str) -> float:
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() / 60
