@@ -12,6 +12,7 @@ from agent_ls.core.base import Entity, IllegalTransition
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.ids import step_id
 from agent_ls.core.items import Usage
+from agent_ls.core.run import RunStatus
 
 
 class AttemptStatus(StrEnum):
@@ -49,6 +50,15 @@ _ENDS: Final[Mapping[AttemptFact, AttemptStatus]] = {
     AttemptFact.FAILED: AttemptStatus.FAILED,
     AttemptFact.CANCELLED: AttemptStatus.CANCELLED,
 }
+
+ENDS_RUN: Final[Mapping[AttemptStatus, RunStatus]] = {
+    AttemptStatus.COMPLETED: RunStatus.COMPLETED,
+    AttemptStatus.INTERRUPTED: RunStatus.INTERRUPTED,
+    AttemptStatus.FAILED: RunStatus.FAILED,
+}
+"""A run ends as its active attempt did."""
+
+ENDED_BY: Final[Mapping[RunStatus, AttemptStatus]] = {run: attempt for attempt, run in ENDS_RUN.items()}
 
 TRANSITIONS: Final[Mapping[tuple[AttemptStatus | None, AttemptFact], AttemptStatus]] = {
     (None, AttemptFact.CREATED): AttemptStatus.PENDING,

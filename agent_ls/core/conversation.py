@@ -19,6 +19,13 @@ class Mode(StrEnum):
     AUTO = "auto"
 
 
+_STRICTEST_FIRST: Final = (Mode.PLAN, Mode.ASK, Mode.EDITS, Mode.AUTO)
+
+
+def stricter(one: Mode, other: Mode) -> Mode:
+    return min(one, other, key=_STRICTEST_FIRST.index)
+
+
 class ConversationStatus(StrEnum):
     IDLE = "idle"
     QUEUED = "queued"

@@ -10,7 +10,7 @@ from typing import Final
 
 from agent_ls.core import ids
 from agent_ls.core.agents import Agent
-from agent_ls.core.conversation import SUBAGENT, Conversation, ConversationStatus, Delegated, Mode
+from agent_ls.core.conversation import SUBAGENT, Conversation, ConversationStatus, Delegated, stricter
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.events import ItemFact
 from agent_ls.core.items import (
@@ -33,8 +33,6 @@ TASK: Final = "task"
 LEVELS: Final = 3
 AT_ONCE: Final = 4
 _SHOWN: Final = 2_000
-_FREEDOM: Final = (Mode.PLAN, Mode.ASK, Mode.EDITS, Mode.AUTO)
-_OPEN: Final = frozenset({ItemStatus.PENDING, ItemStatus.RUNNING})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +95,7 @@ def child(parent: Conversation, item_id: str, wanted: Wanted, *, agent: Agent | 
 def bounded(held: Conversation, above: Iterable[Conversation]) -> Conversation:
     """Never freer than who it works for, whatever became of them since it began; `above` are those that are known."""
     for one in above:
-        mode = min(held.mode, one.mode, key=_FREEDOM.index)
+        mode = stricter(held.mode, one.mode)
         narrowing = (rule for rule in one.rules if rule.get("verdict") != Ruling.ALLOW and rule not in held.rules)
         held = replace(held, mode=mode, rules=(*held.rules, *narrowing), trusted=held.trusted and one.trusted)
     return held
@@ -139,7 +137,7 @@ def note(state: ConversationState, at: str, *, item_id: str, shown: Subagent) ->
     """The parent shows it so, as long as the call goes on."""
     call = state.items[item_id]
     known = state.items.get(ids.subagent_id(item_id))
-    if call.status not in _OPEN or (known is not None and known.payload == shown):
+    if not call.open or (known is not None and known.payload == shown):
         return None
     draft = Draft(state, at)
     status = ItemStatus.PENDING if shown.status == "queued" else ItemStatus.RUNNING
@@ -190,7 +188,7 @@ def keep(draft: Draft, call: Item) -> None:
     if item_id not in draft.state.items:
         return
     item = draft.get_item(item_id)
-    if isinstance(item.payload, Subagent) and item.status in _OPEN:
+    if isinstance(item.payload, Subagent) and item.open:
         result = call.call.result
         said = "" if result is None else result.output
         ended = replace(item.payload, status=_ENDED[call.status], result=said[:_SHOWN], requests=())
@@ -200,7 +198,7 @@ def keep(draft: Draft, call: Item) -> None:
 def close(draft: Draft, run_id: str) -> None:
     """Nobody waits for it any more: its call was settled in another way."""
     for item in draft.run_items(run_id):
-        if isinstance(item.payload, Subagent) and item.status in _OPEN:
+        if isinstance(item.payload, Subagent) and item.open:
             keep(draft, draft.get_item(item.parent_id or ""))
 
 

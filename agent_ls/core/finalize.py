@@ -5,11 +5,10 @@ requests and calls; then `finalizing`; then the files as they are now; then the 
 starts. Where a run has touched no files there is nothing to capture, and both are facts of one commit.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from typing import Any
 
 from agent_ls.core import delegation, plans, questions, todo, wait
-from agent_ls.core.attempt import AttemptFact, AttemptStatus
+from agent_ls.core.attempt import ENDS_RUN, AttemptFact, AttemptStatus
 from agent_ls.core.call import SETTLED, CallFact
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.effects import capture
@@ -19,17 +18,6 @@ from agent_ls.core.request import RequestFact
 from agent_ls.core.run import RunFact, RunStatus
 from agent_ls.core.start import start_next
 from agent_ls.core.steer import too_late
-
-_RUN_ENDS: Final[Mapping[AttemptFact, RunFact]] = {
-    AttemptFact.COMPLETED: RunFact.COMPLETED,
-    AttemptFact.INTERRUPTED: RunFact.INTERRUPTED,
-    AttemptFact.FAILED: RunFact.FAILED,
-}
-_AS_ATTEMPT: Final[Mapping[AttemptStatus, RunFact]] = {
-    AttemptStatus.COMPLETED: RunFact.COMPLETED,
-    AttemptStatus.INTERRUPTED: RunFact.INTERRUPTED,
-    AttemptStatus.FAILED: RunFact.FAILED,
-}
 
 
 def finish(draft: Draft, run_id: str, outcome: AttemptFact, *, error: Notice | None = None) -> None:
@@ -51,8 +39,7 @@ def finish(draft: Draft, run_id: str, outcome: AttemptFact, *, error: Notice | N
     said = None if error is None else {"code": error.code, "message": error.message, "hint": error.hint}
     facts = {"error": said, "retry": None}
     if draft.get_run(run_id).status is not RunStatus.RUNNING:
-        draft.move_run(run_id, _RUN_ENDS[outcome], ended_at=draft.at, **facts)
-        start_next(draft)
+        _end(draft, run_id, **facts)
         return
     draft.move_run(run_id, RunFact.FINALIZING, **facts)
     if _touched(draft, run_id):
@@ -82,10 +69,10 @@ def unanswered_messages(draft: Draft, run_id: str) -> tuple[str, ...]:
     return tuple(message for message in said if message not in answered)
 
 
-def _end(draft: Draft, run_id: str) -> None:
+def _end(draft: Draft, run_id: str, **facts: Any) -> None:
     """As its attempt did."""
     attempt = draft.get_attempt(draft.get_run(run_id).active_attempt_id or "")
-    draft.move_run(run_id, _AS_ATTEMPT[attempt.status], ended_at=draft.at)
+    draft.move_run(run_id, RunFact(ENDS_RUN[attempt.status]), ended_at=draft.at, **facts)
     start_next(draft)
 
 

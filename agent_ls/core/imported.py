@@ -14,7 +14,7 @@ from typing import Final, cast
 
 from agent_ls.core import ids
 from agent_ls.core.attempt import Attempt
-from agent_ls.core.conversation import Conversation, Mode
+from agent_ls.core.conversation import Conversation, stricter
 from agent_ls.core.events import AnyEntity, ConversationFact, Fact, FactName, ItemFact
 from agent_ls.core.items import (
     Call,
@@ -36,7 +36,6 @@ LARGEST: Final = 1 << 53
 _RUN: Final = re.compile(r"\.r([1-9][0-9]{0,8})$")
 _LEGAL: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 _FOLDER: Final = re.compile(r"file:///[^/\0][^\0]{0,4000}")
-_STRICTEST_FIRST: Final = (Mode.PLAN, Mode.ASK, Mode.EDITS, Mode.AUTO)
 
 
 @dataclass(frozen=True)
@@ -265,7 +264,7 @@ def _powerless(held: Conversation, standard: Standard) -> Conversation:
         title=held.title,
         provider=held.provider,
         model=held.model,
-        mode=min(held.mode, standard.conversation.mode, key=_STRICTEST_FIRST.index),
+        mode=stricter(held.mode, standard.conversation.mode),
         created_at=held.created_at,
         updated_at=held.updated_at,
         queue_held=held.queue_held,

@@ -5,27 +5,20 @@ repaired here. Numbers are those of the list in docs/architecture.md.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from agent_ls.core import attempt as attempts
 from agent_ls.core import call as calls
 from agent_ls.core import request as requests
 from agent_ls.core import run as runs
-from agent_ls.core.attempt import Attempt, AttemptFact, AttemptStatus
+from agent_ls.core.attempt import ENDED_BY, Attempt, AttemptFact
 from agent_ls.core.call import SETTLED, CallFact
 from agent_ls.core.events import AnyEntity, ConversationFact, Event, ItemFact
-from agent_ls.core.items import Call, CallState, Item, ItemStatus
+from agent_ls.core.items import Call, CallState, Item
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request, RequestFact, RequestStatus
 from agent_ls.core.run import Run, RunFact, RunStatus
-
-_ENDED_AS: Final[Mapping[RunStatus, AttemptStatus]] = {
-    RunStatus.COMPLETED: AttemptStatus.COMPLETED,
-    RunStatus.INTERRUPTED: AttemptStatus.INTERRUPTED,
-    RunStatus.FAILED: AttemptStatus.FAILED,
-}
-_OPEN: Final = frozenset({ItemStatus.PENDING, ItemStatus.RUNNING})
 
 
 def violations(state: ConversationState, *, live: bool, unsettled: Collection[str]) -> list[str]:
@@ -81,7 +74,7 @@ def _of_run(state: ConversationState, run: Run, *, live: bool, unsettled: Collec
     if active is None:
         yield f"1: {run.id} is {run.status} and has no attempt"
     elif run.ended:
-        expected = _ENDED_AS.get(run.status)
+        expected = ENDED_BY.get(run.status)
         if active.live or (expected is not None and active.status is not expected):
             yield f"2: {run.id} is {run.status}, its attempt {active.status}"
     elif active.live and not live and active.id not in unsettled:
@@ -99,7 +92,7 @@ def _of_run(state: ConversationState, run: Run, *, live: bool, unsettled: Collec
 
 def _of_item(state: ConversationState, item: Item) -> Iterator[str]:
     ended = state.runs[item.run_id].ended
-    if ended and item.status in _OPEN:
+    if ended and item.open:
         yield f"8: {item.id} is {item.status} under a run that has ended"
     if not isinstance(item.payload, Call):
         return

@@ -347,6 +347,11 @@ class Item(Entity):
     updated_at: str | None = None
 
     @property
+    def open(self) -> bool:
+        """It goes on, or has not begun."""
+        return self.status in (ItemStatus.PENDING, ItemStatus.RUNNING)
+
+    @property
     def call(self) -> Call:
         """The payload of a call item; asking for it on another kind is a bug."""
         if not isinstance(self.payload, Call):

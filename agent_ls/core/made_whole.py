@@ -10,7 +10,7 @@ from typing import Final
 
 from agent_ls.core import call as calls
 from agent_ls.core import ids
-from agent_ls.core.attempt import Attempt, AttemptFact, AttemptStatus, Reason
+from agent_ls.core.attempt import ENDED_BY, ENDS_RUN, Attempt, AttemptFact, AttemptStatus, Reason
 from agent_ls.core.call import SETTLED, CallFact
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.events import AnyEntity, ConversationFact, Fact, FactName, ItemFact
@@ -31,12 +31,6 @@ from agent_ls.core.request import Request, RequestFact, RequestStatus
 from agent_ls.core.run import Run, RunFact, RunStatus, Steer
 
 LOST: Final = "(This message could not be read from the imported file.)"
-_ENDS: Final = {
-    RunStatus.COMPLETED: AttemptStatus.COMPLETED,
-    RunStatus.FAILED: AttemptStatus.FAILED,
-    RunStatus.INTERRUPTED: AttemptStatus.INTERRUPTED,
-}
-_AS_ATTEMPT: Final = {status: run for run, status in _ENDS.items()}
 _ATTEMPT_FACTS: Final = {
     AttemptStatus.COMPLETED: AttemptFact.COMPLETED,
     AttemptStatus.FAILED: AttemptFact.FAILED,
@@ -155,7 +149,7 @@ class _Whole:
         for item in self._items(run_id):
             if isinstance(item.payload, Call):
                 self._settle_call(item, item.payload)
-            elif item.status in (ItemStatus.PENDING, ItemStatus.RUNNING):
+            elif item.open:
                 ended = ItemStatus.CANCELLED if item.status is ItemStatus.PENDING else ItemStatus.INTERRUPTED
                 self._put(ItemFact.UPDATED, replace(item, status=ended, updated_at=self._at))
 
@@ -195,12 +189,12 @@ class _Whole:
         status: RunStatus = run.status if run.ended and run.status is not RunStatus.CANCELLED else RunStatus.INTERRUPTED
         active = next((a for a in attempts if a.id == run.active_attempt_id), None)
         active = active or (attempts[-1] if attempts else self._lost_attempt(run))
-        if run.status is RunStatus.FINALIZING and active.status in _AS_ATTEMPT:
-            status = _AS_ATTEMPT[active.status]
+        if run.status is RunStatus.FINALIZING and active.status in ENDS_RUN:
+            status = ENDS_RUN[active.status]
         if active.status is AttemptStatus.PENDING:
             active = replace(active, status=AttemptStatus.RUNNING)
             self._put(AttemptFact.RUNNING, active)
-        expected = _ENDS.get(status, AttemptStatus.INTERRUPTED if active.live else active.status)
+        expected = ENDED_BY.get(status, AttemptStatus.INTERRUPTED if active.live else active.status)
         answers = active.answers
         if status is RunStatus.COMPLETED and not any(user_item.id in attempt.answers for attempt in attempts):
             answers = (*answers, user_item.id)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.display import one_line
 from agent_ls.core.fences import closed
-from agent_ls.core.items import Block, Call, ContextItem, Item, ItemStatus, UserMessage
+from agent_ls.core.items import Block, Call, ContextItem, Item, UserMessage
 from agent_ls.core.uris import NotLocal, local_path
 from agent_ls.wire.markdown import fence, piece
 
@@ -25,7 +25,7 @@ _HEADS: Final = re.compile(rf"^(?:## Run (?=\d)|{CALL})", re.MULTILINE)
 
 
 def settled(item: Item) -> bool:
-    return item.status not in {ItemStatus.PENDING, ItemStatus.RUNNING}
+    return not item.open
 
 
 def head(conversation: Conversation) -> str:
