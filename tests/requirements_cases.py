@@ -5,6 +5,8 @@ from typing import Final
 from tests.requirement import Requirement
 
 _WIRES = "tests/protocol/test_cases_on_wires.py"
+_STREAMS = "tests/protocol/test_odd_streams_on_wires.py"
+_TURNS = "tests/protocol/test_odd_turns_on_wires.py"
 _LIFE = "tests/protocol/test_lifecycle.py"
 _DECODE = "tests/unit/adapters/models/test_chat_decode.py"
 _SSE = "tests/unit/adapters/models/test_sse.py"
@@ -40,6 +42,7 @@ CASES: Final[dict[str, Requirement]] = {
         "A call with empty arguments runs with an empty object and is replayed as one.",
         (
             f"{_WIRES}::test_odd_calls_are_paired_answered_and_harm_no_later_request",
+            f"{_STREAMS}::test_a_tool_without_parameters_runs_with_none_and_one_that_needs_some_says_which",
             f"{_CONTEXT}::test_a_call_with_empty_arguments_counts_as_an_empty_object",
         ),
     ),
@@ -52,28 +55,41 @@ CASES: Final[dict[str, Requirement]] = {
     ),
     "case.B11": Requirement(
         "An answer that is cut is asked for anew, a few times; what was shown stays as what it is.",
-        (f"{_LIFE}::test_an_answer_that_is_cut_stays_as_what_it_is_and_is_asked_for_anew",),
+        (
+            f"{_LIFE}::test_an_answer_that_is_cut_stays_as_what_it_is_and_is_asked_for_anew",
+            f"{_STREAMS}::test_an_end_without_its_reason_is_an_end_once",
+            f"{_STREAMS}::test_a_stream_that_closes_without_its_end_runs_no_tool_and_is_asked_for_anew",
+        ),
     ),
     "case.B14": Requirement(
         "What a server says of when to come back counts up to a bound; the wait is seen, hurried and stopped.",
         (
             f"{_LIFE}::test_a_server_in_trouble_is_asked_again_seen_and_hurried",
+            f"{_STREAMS}::test_what_a_server_says_of_when_to_come_back_counts_where_it_makes_sense",
+            f"{_STREAMS}::test_a_date_is_waited_for_and_the_last_error_is_shown_when_the_tries_are_used_up",
             "tests/unit/core/test_retry.py::test_the_server_may_say_when",
             "tests/unit/core/test_retry.py::test_what_it_wants_too_late_ends_the_run_and_says_when",
         ),
     ),
     "case.B15": Requirement(
         "A server that falls silent is given up within the limit and asked again.",
-        (f"{_LIFE}::test_a_server_that_falls_silent_is_asked_again",),
+        (
+            f"{_LIFE}::test_a_server_that_falls_silent_is_asked_again",
+            f"{_STREAMS}::test_silence_ends_within_its_limit_and_a_stop_at_once",
+        ),
     ),
     "case.B12": Requirement(
         "Chunks without choices are no error, and usage is counted once.",
-        (f"{_DECODE}::test_choices_may_be_empty_or_missing_and_usage_is_counted_once",),
+        (
+            f"{_DECODE}::test_choices_may_be_empty_or_missing_and_usage_is_counted_once",
+            f"{_STREAMS}::test_chunks_that_hold_nothing_are_no_error_and_usage_is_counted_once",
+        ),
     ),
     "case.B17": Requirement(
         "No request holds an empty text, whatever was said or came out.",
         (
             f"{_WIRES}::test_odd_calls_are_paired_answered_and_harm_no_later_request",
+            f"{_TURNS}::test_a_message_of_blanks_is_refused_and_harms_nothing",
             f"{_CONTEXT}::test_no_text_that_is_sent_is_empty",
         ),
     ),
@@ -83,6 +99,7 @@ CASES: Final[dict[str, Requirement]] = {
             f"{_WIRES}::test_denials_messages_in_between_and_stops_are_told_as_what_they_were",
             f"{_CONTEXT}::test_a_message_sent_while_a_tool_runs_comes_after_its_result",
             f"{_CONTEXT}::test_an_image_in_a_result_is_sent_where_images_may_stand",
+            f"{_TURNS}::test_a_picture_in_a_result_stands_where_that_wire_takes_one",
         ),
     ),
     "case.B20": Requirement(
@@ -92,6 +109,7 @@ CASES: Final[dict[str, Requirement]] = {
             f"{_CONTEXT}::test_a_tool_that_is_not_offered_is_an_error_that_names_those_that_are",
             f"{_CONTEXT}::test_a_model_that_repeats_a_wrong_call_is_stopped",
             f"{_CONTEXT}::test_text_that_shows_a_call_runs_nothing",
+            f"{_TURNS}::test_no_other_name_reaches_a_tool_and_text_runs_nothing",
         ),
     ),
     "case.B23": Requirement(
@@ -106,12 +124,14 @@ CASES: Final[dict[str, Requirement]] = {
         (
             f"{_WIRES}::test_denials_messages_in_between_and_stops_are_told_as_what_they_were",
             f"{_CRASH}::test_decisions_taken_before_it_are_kept_and_the_rest_is_still_asked",
+            f"{_TURNS}::test_decisions_over_a_restart_go_to_the_model_as_one_batch_of_the_newest_calls",
         ),
     ),
     "case.B27": Requirement(
         "A window that is asked and answers nothing, an error, null or what was not offered decides nothing and holds "
         "nothing back.",
         (
+            f"{_TURNS}::test_a_window_that_is_asked_and_decides_nothing_holds_nothing_back",
             "tests/protocol/test_windows.py::test_a_window_that_was_asked_and_goes_without_a_word_holds_nothing_back",
             "tests/protocol/test_surface.py::test_who_asked_for_prompts_by_message_answers_there_and_nothing_else_counts",
         ),
@@ -127,6 +147,7 @@ CASES: Final[dict[str, Requirement]] = {
         "Denied, interrupted and not run are told apart, truthfully.",
         (
             f"{_WIRES}::test_denials_messages_in_between_and_stops_are_told_as_what_they_were",
+            f"{_TURNS}::test_denied_interrupted_and_not_run_are_three_things",
             f"{_CONTEXT}::test_a_denied_call_is_told_as_denied_and_a_stopped_one_as_not_run",
             f"{_CONTEXT}::test_stopped_while_a_command_runs_the_model_is_told_that_it_may_have_had_effects",
             f"{_CONTEXT}::test_stopped_in_mid_stream_the_text_so_far_stays_and_the_next_message_is_taken",

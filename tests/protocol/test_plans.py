@@ -103,9 +103,10 @@ async def test_a_refused_plan_goes_back_with_the_reason_and_the_next_one_can_be_
         assert OTHER in server.requests[-1].last_user_text
 
 
-async def test_a_plan_accepted_in_one_window_while_edited_in_another_is_accepted_as_one_of_them() -> None:
+@pytest.mark.parametrize("kind", ["openai-compatible", "openai", "anthropic"])
+async def test_a_plan_accepted_in_one_window_while_edited_in_another_is_accepted_as_one_of_them(kind: str) -> None:
     async with (
-        scene(InOrder([use("plan", markdown=PLAN), say("Done.")])) as (server, home),
+        scene(InOrder([use("plan", markdown=PLAN), say("Done.")]), kind=kind) as (server, home),
         home.editor(name="left") as left,
         home.editor(name="right") as right,
     ):
