@@ -7,7 +7,7 @@ starts. Where a run has touched no files there is nothing to capture, and both a
 
 from typing import Any
 
-from agent_ls.core import delegation, plans, questions, todo, wait
+from agent_ls.core import asked, delegation, todo, wait
 from agent_ls.core.attempt import ENDS_RUN, AttemptFact, AttemptStatus
 from agent_ls.core.call import SETTLED, CallFact
 from agent_ls.core.draft import Decision, Draft
@@ -91,8 +91,7 @@ def close_open(draft: Draft, run_id: str, why: str) -> None:
     for item in draft.run_items(run_id):
         if isinstance(item.payload, Call) and item.payload.state not in SETTLED:
             _close_call(draft, item, why)
-    questions.close(draft, run_id)
-    plans.close(draft, run_id)
+    asked.drop_all(draft, run_id)
     delegation.close(draft, run_id)
 
 

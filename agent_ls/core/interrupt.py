@@ -6,11 +6,11 @@ runtime, which then closes the run through the barrier.
 
 from dataclasses import replace
 
-from agent_ls.core import compacting, ids, plans, questions
+from agent_ls.core import asked, compacting, ids
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.core.events import ConversationFact, ItemFact
+from agent_ls.core.events import ConversationFact
 from agent_ls.core.items import Call, CallState, Interruption, Item, ItemKind, Notice, ResultStatus, ToolResult
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request, RequestFact
@@ -80,8 +80,7 @@ def settle_parked(draft: Draft, run_id: str, why: str, *, by: Interrupt | None =
     for item in draft.run_items(run_id):
         if isinstance(item.payload, Call) and item.payload.state in (CallState.AWAITING_APPROVAL, CallState.APPROVED):
             draft.end_unbegun(item.id, ToolResult(status=ResultStatus.NOT_RUN, output=why))
-    questions.close(draft, run_id)
-    plans.close(draft, run_id)
+    asked.drop_all(draft, run_id)
 
 
 def _stop_compacting(draft: Draft, run: Run, stop: Interrupt) -> Decision:
@@ -95,11 +94,11 @@ def _stop_compacting(draft: Draft, run: Run, stop: Interrupt) -> Decision:
 
 def _not_run(draft: Draft, item: Item, why: str, *, stop: Interrupt) -> None:
     for request in draft.pending_requests(item.run_id):
-        asked = draft.get_item(request.item_id)
-        if item.id in (asked.id, asked.parent_id):
+        about = draft.get_item(request.item_id)
+        if item.id in (about.id, about.parent_id):
             _cancel(draft, request, stop)
-            if asked.id != item.id:
-                draft.put(ItemFact.UPDATED, plans.dropped(asked, draft.at))
+            if about.id != item.id:
+                asked.drop(draft, about)
     draft.end_unbegun(item.id, ToolResult(status=ResultStatus.NOT_RUN, output=why))
 
 

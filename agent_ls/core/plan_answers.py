@@ -99,14 +99,11 @@ def _still_running(draft: Draft, request: Request) -> Refusal | None:
 
 
 def _accept(draft: Draft, request: Request, answer: Answer, *, markdown: str) -> Decided:
-    who: dict[str, Any] = {"decided_by": answer.by, "decided_from": answer.from_}
     plan = draft.get_item(request.item_id)
     changed = markdown != str((request.input or {}).get(plans.MARKDOWN, ""))
     said = "The person accepted the plan" + (", changed as it is told below" if changed else "")
     result = ToolResult(status=ResultStatus.OK, output=f"{said}. It is carried out in a run of its own.")
-    draft.move_call(str(plan.parent_id), CallFact.APPROVED, **who)
-    draft.move_call(str(plan.parent_id), CallFact.STARTED)
-    draft.move_call(str(plan.parent_id), CallFact.FINISHED, result=result)
+    draft.answer_call(str(plan.parent_id), result, **answer.who)
     _settle(draft, plan, markdown, state=plans.ACCEPTED)
     moved = draft.move_request(request, RequestFact.RESOLVED, **_decided(answer, markdown))
     _change_mode(draft, answer.option_id)
@@ -128,8 +125,7 @@ def _refuse(draft: Draft, request: Request, answer: Answer) -> Decided:
     plan = draft.get_item(request.item_id)
     output = (answer.reason or "").strip() or _REFUSED
     result = ToolResult(status=ResultStatus.DENIED, output=output)
-    who: dict[str, Any] = {"decided_by": answer.by, "decided_from": answer.from_}
-    draft.move_call(str(plan.parent_id), CallFact.DENIED, result=result, **who)
+    draft.move_call(str(plan.parent_id), CallFact.DENIED, result=result, **answer.who)
     assert isinstance(plan.payload, Plan)
     _settle(draft, plan, plan.payload.markdown, state=plans.REFUSED)
     moved = draft.move_request(request, RequestFact.RESOLVED, **_decided(answer, plan.payload.markdown))
@@ -157,9 +153,8 @@ def _decided(answer: Answer, markdown: str) -> dict[str, Any]:
         "reason": answer.reason,
         "input": {plans.MARKDOWN: markdown},
         "digest": plans.digest(markdown),
-        "decided_by": answer.by,
-        "decided_from": answer.from_,
         "decided_at": answer.at,
+        **answer.who,
     }
 
 

@@ -4,14 +4,12 @@ Owns the item of a plan, its digest and the ways to answer it. Does not own what
 """
 
 import json
-from dataclasses import replace
 from hashlib import sha256
 from typing import Final
 
 from agent_ls.core import ids
 from agent_ls.core.draft import Draft
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.core.events import ItemFact
 from agent_ls.core.items import ContextItem, Item, ItemKind, ItemStatus, Plan
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Decision, Option
@@ -44,19 +42,6 @@ def propose(draft: Draft, call: Item, markdown: str) -> Item:
         parent_id=call.id,
         status=ItemStatus.PENDING,
     )
-
-
-def close(draft: Draft, run_id: str) -> None:
-    """Plans that nobody will decide any more."""
-    for item in draft.run_items(run_id):
-        if isinstance(item.payload, Plan) and item.status is ItemStatus.PENDING:
-            draft.put(ItemFact.UPDATED, dropped(item, draft.at))
-
-
-def dropped(item: Item, at: str) -> Item:
-    """What was asked, when nobody will be asked any more: a plan, or anything else."""
-    payload = replace(item.payload, state=DROPPED) if isinstance(item.payload, Plan) else item.payload
-    return replace(item, payload=payload, status=ItemStatus.CANCELLED, updated_at=at)
 
 
 def settled(state: ConversationState, plan_id: str) -> ContextItem | Refusal:

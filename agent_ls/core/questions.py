@@ -5,12 +5,8 @@ optionId | [optionIds] | "free text"}`. Owns no state: the request is request.py
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
-from agent_ls.core.draft import Draft
-from agent_ls.core.events import ItemFact
-from agent_ls.core.items import ItemStatus, Question
 from agent_ls.core.request import Decision, Option
 
 Answers = dict[str, str | list[str]]
@@ -81,13 +77,6 @@ def in_words(questions: Sequence[Mapping[str, Any]], answers: Mapping[str, str |
 def _said(question: Mapping[str, Any], answer: str | list[str]) -> str:
     labels = {option["id"]: option["label"] for option in question.get("options") or []}
     return "; ".join(labels.get(one, one) for one in (answer if isinstance(answer, list) else [answer]))
-
-
-def close(draft: Draft, run_id: str) -> None:
-    """Questions that nobody will answer any more."""
-    for item in draft.run_items(run_id):
-        if isinstance(item.payload, Question) and item.status is ItemStatus.PENDING:
-            draft.put(ItemFact.UPDATED, replace(item, status=ItemStatus.CANCELLED, updated_at=draft.at))
 
 
 def _named(names: Any) -> str:

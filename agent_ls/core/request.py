@@ -145,6 +145,11 @@ class Answer:
     input: dict[str, Any] | None = None
     amended: Amended | None = None
 
+    @property
+    def who(self) -> dict[str, str]:
+        """As a call and a request keep it."""
+        return {"decided_by": self.by, "decided_from": self.from_}
+
 
 def check(request: Request, answer: Answer) -> Refusal | None:
     """First valid answer wins; every later one learns who was first."""

@@ -4,7 +4,6 @@ Owns that decision and consequence are one commit, so that an answer can never b
 """
 
 from dataclasses import replace
-from typing import Any
 
 from agent_ls.core import amend, plan_answers, questions
 from agent_ls.core.call import NO_REASON, CallFact, kept_in
@@ -14,8 +13,10 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact, ItemFact
 from agent_ls.core.interrupt import note
 from agent_ls.core.items import Call, Item, ItemStatus, Question, ResultStatus, ToolResult
+from agent_ls.core.kept_rules import Kept
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Answer, Decision, Request, RequestFact, RequestKind, RequestStatus, check
+from agent_ls.core.rules import Ruling
 from agent_ls.core.run import Interrupt
 
 RERUN = "rerun"
@@ -57,9 +58,8 @@ def respond(state: ConversationState, request_id: str, answer: Answer) -> Decide
         option_id=answer.option_id,
         reason=answer.reason,
         answers=answer.answers,
-        decided_by=answer.by,
-        decided_from=answer.from_,
         decided_at=answer.at,
+        **answer.who,
     )
     return draft.done(status=str(moved.status))
 
@@ -126,9 +126,8 @@ def _check_scope(request: Request, answer: Answer) -> Refusal | None:
 
 
 def _decide_call(draft: Draft, request: Request, answer: Answer) -> None:
-    who: dict[str, Any] = {"decided_by": answer.by, "decided_from": answer.from_}
     if answer.decision is Decision.ALLOW:
-        draft.move_call(request.item_id, CallFact.APPROVED, **who)
+        draft.move_call(request.item_id, CallFact.APPROVED, **answer.who)
         _keep_rule(draft, request, answer)
         return
     reason = (answer.reason or "").strip()
@@ -137,10 +136,10 @@ def _decide_call(draft: Draft, request: Request, answer: Answer) -> None:
     if call.walled is not None:
         # It has run, and what came of that is no refusal.
         said = f"The person said no: {reason}" if reason else NO_REASON
-        draft.move_call(request.item_id, CallFact.FINISHED, result=kept_in(call.walled, said), **who)
+        draft.move_call(request.item_id, CallFact.FINISHED, result=kept_in(call.walled, said), **answer.who)
         return
     result = ToolResult(status=ResultStatus.DENIED, output=output)
-    draft.move_call(request.item_id, CallFact.DENIED, result=result, **who)
+    draft.move_call(request.item_id, CallFact.DENIED, result=result, **answer.who)
 
 
 def chosen_rule(request: Request, *, scope: str | None, option_id: str | None) -> str | None:
@@ -157,10 +156,10 @@ def _keep_rule(draft: Draft, request: Request, answer: Answer) -> None:
     rule = chosen_rule(request, scope=answer.scope, option_id=answer.option_id)
     if rule is None or answer.scope != "conversation":
         return
-    kept: dict[str, Any] = {"verdict": "allow", "pattern": rule, "by": answer.by, "at": answer.at}
+    kept = Kept(effect=Ruling.ALLOW, pattern=rule, by=answer.by, at=answer.at)
     conversation = draft.conversation
     if all(old["pattern"] != rule for old in conversation.rules):
-        moved = replace(conversation, rules=(*conversation.rules, kept), updated_at=draft.at)
+        moved = replace(conversation, rules=(*conversation.rules, kept.entry), updated_at=draft.at)
         draft.put(ConversationFact.UPDATED, moved)
 
 
@@ -168,8 +167,7 @@ def _answer_question(draft: Draft, request: Request, answer: Answer) -> None:
     item = draft.get_item(request.item_id)
     if isinstance(item.payload, Call):
         if answer.decision is Decision.ANSWER and chosen(answer) == RERUN:
-            who = {"decided_by": answer.by, "decided_from": answer.from_}
-            draft.move_call(item.id, CallFact.RERUN, result=None, again=True, **who)
+            draft.move_call(item.id, CallFact.RERUN, result=None, again=True, **answer.who)
         return
     if isinstance(item.payload, Question):
         _settle_asked(draft, item, item.payload, answer=answer)
@@ -177,18 +175,17 @@ def _answer_question(draft: Draft, request: Request, answer: Answer) -> None:
 
 def _settle_asked(draft: Draft, item: Item, asked: Question, *, answer: Answer) -> None:
     """The answer is the result of the call that asked; nothing else has to run."""
-    call_id, who = str(item.parent_id), {"decided_by": answer.by, "decided_from": answer.from_}
+    call_id = str(item.parent_id)
     answered = answer.decision is Decision.ANSWER
     status = ItemStatus.COMPLETED if answered else ItemStatus.CANCELLED
     payload = replace(asked, answers=answer.answers if answered else None)
     if answered:
         words = questions.in_words(asked.questions, answer.answers)
-        draft.move_call(call_id, CallFact.APPROVED, **who)
-        draft.move_call(call_id, CallFact.STARTED)
-        draft.move_call(call_id, CallFact.FINISHED, result=ToolResult(status=ResultStatus.OK, output=words))
+        draft.answer_call(call_id, ToolResult(status=ResultStatus.OK, output=words), **answer.who)
     else:
         output = (answer.reason or "").strip() or questions.UNWILLING
-        draft.move_call(call_id, CallFact.DENIED, result=ToolResult(status=ResultStatus.DENIED, output=output), **who)
+        result = ToolResult(status=ResultStatus.DENIED, output=output)
+        draft.move_call(call_id, CallFact.DENIED, result=result, **answer.who)
     draft.put(ItemFact.UPDATED, replace(item, payload=payload, status=status, updated_at=draft.at))
 
 
