@@ -11,7 +11,7 @@ from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.items import UserMessage
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.run import Run, RunStatus
+from agent_ls.core.run import Run, RunStatus, unknown_run
 
 AGAIN = frozenset({RunStatus.FAILED, RunStatus.INTERRUPTED, RunStatus.CANCELLED})
 
@@ -20,7 +20,7 @@ def ask_again(state: ConversationState, run_id: str, at: str) -> Decision | Refu
     """`{runId, disposition}` of a new run that names this one in `retryOf`, or of one that still goes on."""
     run = state.runs.get(run_id)
     if run is None:
-        return Refusal(Code.NOT_FOUND, f"There is no run `{run_id}` in this conversation.")
+        return unknown_run(run_id)
     if run.status not in AGAIN:
         return Refusal(
             Code.INVALID_PARAMS,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from agent_ls.core import ids, plans
-from agent_ls.core.attempt import Attempt
+from agent_ls.core import plans
 from agent_ls.core.conversation import title_from
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
@@ -17,7 +16,7 @@ from agent_ls.core.events import ConversationFact
 from agent_ls.core.interrupt import note
 from agent_ls.core.items import Block, ContextItem
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.run import Interrupt, Run, RunFact, RunStatus, Steer
+from agent_ls.core.run import Interrupt, Run, RunFact, RunStatus, Steer, queued_run
 from agent_ls.core.start import start
 from agent_ls.core.steer import can_steer, keeps_model, steer
 from agent_ls.core.successor import restart
@@ -87,7 +86,7 @@ def send(state: ConversationState, message: Message, at: str) -> Decision | Refu
 
 def enter(draft: Draft, run_id: str, message: Steer, *, anew: bool = False) -> Disposition:
     """A message reaches a run while it goes on: at the next step, or by a new attempt, which another model needs."""
-    attempt = draft.get_attempt(draft.get_run(run_id).active_attempt_id or "")
+    attempt = draft.attempt_of(draft.get_run(run_id))
     if anew or not keeps_model(draft.conversation, attempt):
         restart(draft, run_id, message)
         return Disposition.RESTARTED
@@ -137,7 +136,7 @@ def _joined(draft: Draft, run: Run, message: Message) -> Decision | Refusal:
     anew = message.dispatch is Dispatch.RESTART
     joining = Steer(content=message.content, context=message.context, at=draft.at)
     answered = any(each.answers for each in draft.state.attempts.values() if each.run_id == run.id)
-    if answered and (anew or not keeps_model(draft.conversation, _attempt(draft, run))):
+    if answered and (anew or not keeps_model(draft.conversation, draft.attempt_of(run))):
         return _superseding(draft, run, message)
     disposition = enter(draft, run.id, joining, anew=anew)
     return draft.done(runId=run.id, disposition=str(disposition))
@@ -155,22 +154,15 @@ def _superseding(draft: Draft, run: Run, message: Message) -> Decision | Refusal
     return draft.done(runId=follows.id, disposition=str(Disposition.RESTARTED))
 
 
-def _attempt(draft: Draft, run: Run) -> Attempt:
-    return draft.get_attempt(run.active_attempt_id or "")
-
-
 def _new_run(state: ConversationState, message: Message, at: str) -> Run:
-    ordinal = len(state.runs) + 1
-    return Run(
-        id=ids.run_id(state.conversation.id, ordinal),
-        conversation_id=state.conversation.id,
-        ordinal=ordinal,
-        status=RunStatus.QUEUED,
-        created_at=at,
+    return queued_run(
+        state.conversation.id,
+        len(state.runs) + 1,
         content=message.content,
         context=message.context,
-        retry_of=message.retry_of,
         position=1 + max((run.position or 0 for run in state.queued.values()), default=0),
+        at=at,
+        retry_of=message.retry_of,
         plan_id=message.plan_id,
     )
 

@@ -70,6 +70,10 @@ class Draft:
         over = self._over.get(attempt_id)
         return over if isinstance(over, Attempt) else self.state.attempts[attempt_id]
 
+    def attempt_of(self, run: Run) -> Attempt:
+        """The active one; asking for it before a run has begun is a bug."""
+        return self.get_attempt(run.active_attempt_id or "")
+
     def get_item(self, item_id: str) -> Item:
         over = self._over.get(item_id)
         return over if isinstance(over, Item) else self.state.items[item_id]

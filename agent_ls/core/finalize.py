@@ -23,7 +23,7 @@ from agent_ls.core.steer import too_late
 def finish(draft: Draft, run_id: str, outcome: AttemptFact, *, error: Notice | None = None) -> None:
     """Brings the run to its end as its active attempt did. Whatever is still open is closed truthfully first."""
     run = draft.get_run(run_id)
-    attempt = draft.get_attempt(run.active_attempt_id or "")
+    attempt = draft.attempt_of(run)
     close_open(draft, run_id, "the run has ended")
     wait.close(draft, run_id, ItemStatus.CANCELLED)
     too_late(draft, run_id)
@@ -71,7 +71,7 @@ def unanswered_messages(draft: Draft, run_id: str) -> tuple[str, ...]:
 
 def _end(draft: Draft, run_id: str, **facts: Any) -> None:
     """As its attempt did."""
-    attempt = draft.get_attempt(draft.get_run(run_id).active_attempt_id or "")
+    attempt = draft.attempt_of(draft.get_run(run_id))
     draft.move_run(run_id, RunFact(ENDS_RUN[attempt.status]), ended_at=draft.at, **facts)
     start_next(draft)
 

@@ -14,14 +14,14 @@ from agent_ls.core.events import ConversationFact
 from agent_ls.core.items import Call, CallState, Interruption, Item, ItemKind, Notice, ResultStatus, ToolResult
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request, RequestFact
-from agent_ls.core.run import Interrupt, Run, RunFact, RunStatus
+from agent_ls.core.run import Interrupt, Run, RunFact, RunStatus, unknown_run
 
 
 def interrupt(state: ConversationState, run_id: str, stop: Interrupt) -> Decision | Refusal:
     """`{runId, status}`: what a window shows from now on. A run that has ended stays as it is."""
     run = state.runs.get(run_id)
     if run is None:
-        return Refusal(Code.NOT_FOUND, f"There is no run `{run_id}` in this conversation.")
+        return unknown_run(run_id)
     draft = Draft(state, stop.at)
     if run.status is RunStatus.QUEUED:
         moved = draft.move_run(run_id, RunFact.CANCELLED, ended_at=stop.at)
@@ -42,7 +42,7 @@ def interrupt_call(state: ConversationState, run_id: str, item_id: str, *, stop:
     """One call of a run, which goes on without it. `{runId, status}`; what has ended already stays as it is."""
     run, item = state.runs.get(run_id), state.items.get(item_id)
     if run is None:
-        return Refusal(Code.NOT_FOUND, f"There is no run `{run_id}` in this conversation.")
+        return unknown_run(run_id)
     if item is None or item.run_id != run_id or not isinstance(item.payload, Call):
         return Refusal(
             Code.NOT_FOUND, f"There is no call `{item_id}` in this run.", "Leave out `itemId` to stop the whole run."

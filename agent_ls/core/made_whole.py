@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Final
 
 from agent_ls.core import call as calls
-from agent_ls.core import ids
 from agent_ls.core.attempt import ENDED_BY, ENDS_RUN, Attempt, AttemptFact, AttemptStatus, Reason
 from agent_ls.core.call import SETTLED, CallFact
 from agent_ls.core.conversation import Conversation
@@ -28,7 +27,7 @@ from agent_ls.core.items import (
     UserMessage,
 )
 from agent_ls.core.request import Request, RequestFact, RequestStatus
-from agent_ls.core.run import Run, RunFact, RunStatus, Steer
+from agent_ls.core.run import Run, RunFact, RunStatus, Steer, queued_run
 
 LOST: Final = "(This message could not be read from the imported file.)"
 _ATTEMPT_FACTS: Final = {
@@ -226,15 +225,13 @@ class _Whole:
     def _put_behind(self, run: Run, place: int, steer: Steer) -> None:
         """What was said to a run that took it in no more waits in the queue."""
         ordinal = len(self._of_run) + 1
-        queued = Run(
-            id=ids.run_id(run.conversation_id, ordinal),
-            conversation_id=run.conversation_id,
-            ordinal=ordinal,
-            status=RunStatus.QUEUED,
-            created_at=steer.at or self._at,
+        queued = queued_run(
+            run.conversation_id,
+            ordinal,
             content=steer.content,
             context=steer.context,
             position=place,
+            at=steer.at or self._at,
         )
         self._put(RunFact.QUEUED, queued)
 

@@ -7,7 +7,7 @@ mode that run has. Does not own the plan's item (plans.py).
 from dataclasses import replace
 from typing import Any, Final
 
-from agent_ls.core import ids, plans
+from agent_ls.core import plans
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.call import CallFact
 from agent_ls.core.conversation import Mode
@@ -19,7 +19,7 @@ from agent_ls.core.finalize import finish
 from agent_ls.core.items import Block, Call, CallState, Item, ItemStatus, Plan, ResultStatus, ToolResult
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Answer, Decision, Request, RequestFact, check
-from agent_ls.core.run import Run, RunFact, RunStatus
+from agent_ls.core.run import Run, RunFact, queued_run
 from agent_ls.core.steer import too_late
 
 CARRY_OUT: Final = "Carry out the plan."
@@ -172,16 +172,13 @@ def _queued_first(draft: Draft, run_id: str, plan_id: str, *, markdown: str) -> 
     """The run that carries it out, in front of everything that waits."""
     too_late(draft, run_id)
     ordinal = 1 + max(run.ordinal for run in (*draft.state.runs.values(), *draft.queue()))
-    conversation_id = draft.conversation.id
-    run = Run(
-        id=ids.run_id(conversation_id, ordinal),
-        conversation_id=conversation_id,
-        ordinal=ordinal,
-        status=RunStatus.QUEUED,
-        created_at=draft.at,
+    run = queued_run(
+        draft.conversation.id,
+        ordinal,
         content=(Block(type="text", text=CARRY_OUT),),
         context=(plans.attached(markdown),),
         position=min((waiting.position or 0 for waiting in draft.queue()), default=1) - 1,
+        at=draft.at,
         # Held are the messages that waited; who accepts a plan wants it carried out now.
         at_once=True,
         plan_id=plan_id,

@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from agent_ls.core.base import Entity, IllegalTransition
+from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.ids import run_id
 from agent_ls.core.items import Block, ContextItem
 
 
@@ -138,6 +140,33 @@ class Run(Entity):
     @property
     def ended(self) -> bool:
         return self.status in ENDED
+
+
+def queued_run(
+    conversation_id: str,
+    ordinal: int,
+    *,
+    content: tuple[Block, ...],
+    context: tuple[ContextItem, ...],
+    position: int,
+    at: str,
+    **more: Any,
+) -> Run:
+    return Run(
+        id=run_id(conversation_id, ordinal),
+        conversation_id=conversation_id,
+        ordinal=ordinal,
+        status=RunStatus.QUEUED,
+        created_at=at,
+        content=content,
+        context=context,
+        position=position,
+        **more,
+    )
+
+
+def unknown_run(known: str) -> Refusal:
+    return Refusal(Code.NOT_FOUND, f"There is no run `{known}` in this conversation.")
 
 
 def evolve(run: Run, fact: RunFact, **facts: Any) -> Run:

@@ -10,7 +10,7 @@ from agent_ls.core.conversation import Conversation
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.items import Item, ItemKind, UserMessage
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.run import Run, RunFact, RunStatus, Steer
+from agent_ls.core.run import Run, RunFact, RunStatus, Steer, queued_run
 
 
 def can_steer(run: Run | None) -> bool:
@@ -38,7 +38,7 @@ def join(draft: Draft, run_id: str, *, answers: tuple[str, ...] = ()) -> None:
     for n, message in enumerate(run.steers, start=said + 1):
         payload = UserMessage(content=message.content, context=message.context)
         draft.add_item(run_id, ids.user_item_id(run_id, n), ItemKind.USER_MESSAGE, payload=payload)
-    attempt = draft.get_attempt(run.active_attempt_id or "")
+    attempt = draft.attempt_of(run)
     answered = (*attempt.answers, *answers)
     draft.move_attempt(attempt.id, AttemptFact.READ_ON, read_through=draft.next_seq - 1, answers=answered)
     draft.move_run(run_id, RunFact.JOINED, steers=())
@@ -73,15 +73,13 @@ def too_late(draft: Draft, run_id: str) -> None:
     first = min((waiting.position or 0 for waiting in draft.state.queued.values()), default=1)
     ordinal = len(draft.state.runs)
     for n, message in enumerate(run.steers):
-        queued = Run(
-            id=ids.run_id(run.conversation_id, ordinal + n + 1),
-            conversation_id=run.conversation_id,
-            ordinal=ordinal + n + 1,
-            status=RunStatus.QUEUED,
-            created_at=message.at or draft.at,
+        queued = queued_run(
+            run.conversation_id,
+            ordinal + n + 1,
             content=message.content,
             context=message.context,
             position=first - len(run.steers) + n,
+            at=message.at or draft.at,
         )
         draft.put(RunFact.QUEUED, queued)
     draft.move_run(run_id, RunFact.JOINED, steers=())

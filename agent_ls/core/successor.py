@@ -20,7 +20,7 @@ from agent_ls.core.steer import join, keeps_model
 def restart(draft: Draft, run_id: str, message: Steer) -> None:
     """The run goes on with this message, from the start of an attempt. Parked requests are settled at once."""
     run = draft.get_run(run_id)
-    before = draft.get_attempt(run.active_attempt_id or "")
+    before = draft.attempt_of(run)
     steers = (*run.steers, message)
     if before.status is AttemptStatus.PENDING and keeps_model(draft.conversation, before):
         # It has not begun yet: the message joins with the one that it was made for.

@@ -15,7 +15,7 @@ from agent_ls.core.moments import later
 from agent_ls.core.partial import Said, keep_partial
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.retry import Plan
-from agent_ls.core.run import RetryWait, RunFact
+from agent_ls.core.run import RetryWait, RunFact, unknown_run
 from agent_ls.core.start import new_attempt
 
 CODE = "retrying"
@@ -76,7 +76,7 @@ def hurry(state: ConversationState, run_id: str, at: str) -> Decision | Refusal:
     """The person does not want to wait. A wait that has just ended is no mistake of theirs."""
     run = state.runs.get(run_id)
     if run is None:
-        return Refusal(Code.NOT_FOUND, f"There is no run `{run_id}` in this conversation.")
+        return unknown_run(run_id)
     if run.ended:
         return Refusal(
             Code.NOT_FOUND,
