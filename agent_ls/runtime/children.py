@@ -7,6 +7,7 @@ not own what is shown of it nor what its result is (core.delegation).
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -17,9 +18,9 @@ from agent_ls.core.agents import Agent
 from agent_ls.core.conversation import Conversation, Delegated
 from agent_ls.core.delegation import AT_ONCE, LEVELS, Wanted
 from agent_ls.core.dispatch import Message
-from agent_ls.core.draft import Decision, Draft
+from agent_ls.core.draft import Decision
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.core.events import ConversationFact, Event
+from agent_ls.core.events import Event
 from agent_ls.core.items import Block, ResultStatus, Subagent, ToolResult
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.run import Interrupt, Run
@@ -27,7 +28,7 @@ from agent_ls.ports.ledger import LedgerError
 from agent_ls.ports.tools import Invalid
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.patience import patiently, record_patiently
-from agent_ls.runtime.registry import Registry
+from agent_ls.runtime.registry import Registry, creating
 from agent_ls.runtime.slots import Slots
 
 log = logging.getLogger(__name__)
@@ -149,7 +150,7 @@ class Children:
 
     async def _begin(self, child: Conversation, item_id: str, wanted: Wanted) -> Refusal | None:
         """Made and told what to do, once: both commands are known by the call."""
-        begin = partial(self._registry.begin, f"task {item_id}", child.id, partial(_create, wanted=child))
+        begin = partial(self._registry.begin, f"task {item_id}", child.id, creating(child))
         made = await patiently(begin, self._services.clock)
         if isinstance(made, Refusal) and made.code is not Code.COMMAND_CONFLICT:
             there = await patiently(partial(self._services.ledger.head, child.id), self._services.clock)
@@ -159,11 +160,11 @@ class Children:
             # Another daemon has taken it over, with whatever it owes.
             return None
         message = Message(content=(Block(type="text", text=wanted.prompt),))
-        said = await actor.command(f"prompt {item_id}", partial(_say, message=message))
+        said = await actor.command(f"prompt {item_id}", lambda state, at: dispatch.send(state, message, at))
         return said if isinstance(said, Refusal) else None
 
     async def _show(self, actor: Actor, item_id: str, shown: Subagent) -> None:
-        decide = partial(_note, item_id=item_id, shown=shown)
+        decide = partial(delegation.note, item_id=item_id, shown=shown)
         await record_patiently(actor, decide, self._services.clock)
 
     async def _stop(self, child_id: str, stop: Interrupt) -> None:
@@ -198,24 +199,8 @@ class Children:
                 self._services.supervisor.start(f"stop of {item.payload.conversation_id}", work)
 
 
-def _create(state: ConversationState, at: str, *, wanted: Conversation) -> Decision | Refusal:
-    if state.exists:
-        return Refusal(Code.COMMAND_CONFLICT, "This subagent was already started.")
-    draft = Draft(state, at)
-    draft.put(ConversationFact.CREATED, wanted)
-    return draft.done(conversationId=wanted.id)
-
-
-def _say(state: ConversationState, at: str, *, message: Message) -> Decision | Refusal:
-    return dispatch.send(state, message, at)
-
-
-def _note(state: ConversationState, at: str, *, item_id: str, shown: Subagent) -> Decision | None:
-    return delegation.note(state, at, item_id=item_id, shown=shown)
-
-
 def _interrupt(state: ConversationState, at: str, *, run_id: str, stop: Interrupt) -> Decision | Refusal:
-    return interrupt.interrupt(state, run_id, Interrupt(by=stop.by, from_=stop.from_, at=at, hold_queue=True))
+    return interrupt.interrupt(state, run_id, replace(stop, at=at, hold_queue=True))
 
 
 def _error(text: str) -> ToolResult:

@@ -116,8 +116,7 @@ class Driver:
         self._woken = anyio.Event()
         match self._due():
             case Join() as border:
-                decide = partial(_join, run_id=border.run_id)
-                await record_patiently(self._actor, decide, self._services.clock)
+                await self._join(border)
                 return True
             case AskModel() as ask:
                 begun = await self._ring.ask(ask.run_id, ask.attempt_id)
@@ -144,6 +143,11 @@ class Driver:
             return False
         await self._woken.wait()
         return True
+
+    async def _join(self, border: Join) -> None:
+        await record_patiently(
+            self._actor, lambda state, at: steer.join_now(state, border.run_id, at), self._services.clock
+        )
 
     async def _pause(self, pause: Wait) -> None:
         """Until the time has come, the person hurries or stops it, or the daemon is to end: the successor waits on."""
@@ -224,10 +228,6 @@ class Driver:
         decide = partial(_fail, run_id=run.id, notice=notice)
         with suppress(Fenced):
             await record_patiently(self._actor, decide, self._services.clock)
-
-
-def _join(state: ConversationState, at: str, *, run_id: str) -> Decision | None:
-    return steer.join_now(state, run_id, at)
 
 
 def _over(state: ConversationState, at: str, *, waited: Wait) -> Decision | None:

@@ -32,7 +32,10 @@ async def begin_again(actor: Actor, driver: Driver, services: Services, *, found
     wait_s = wait_before(attempt)
     if wait_s is None:
         log.error("given up after %d attempts", len(WAITS_S), extra={"conversation": actor.id})
-        await record_patiently(actor, partial(_give_up, attempt_id=effect.id), services.clock)
+        tried = len(WAITS_S)
+        await record_patiently(
+            actor, lambda state, at: mend.worn_out(state, effect.id, attempts=tried, at=at), services.clock
+        )
         return
     if wait_s:
         log.warning("attempt %d begins in %d s", attempt, wait_s, extra={"conversation": actor.id})

@@ -18,7 +18,7 @@ from agent_ls.core.items import Call
 from agent_ls.core.projection import ConversationState
 from agent_ls.ports.blobs import Sweeps
 from agent_ls.ports.ledger import LedgerError, ListQuery, Summary
-from agent_ls.ports.tools import Spools
+from agent_ls.ports.tools import Spools, spools
 from agent_ls.runtime.registry import Registry
 from agent_ls.runtime.shells import DELETED
 
@@ -97,14 +97,9 @@ class Housekeeper:
         return done
 
     def _spooled(self, state: ConversationState) -> list[tuple[Spools, str]]:
-        found = []
-        for item in state.items.values():
-            tool: object = (
-                self._registry.services.toolbox.get(item.payload.tool) if isinstance(item.payload, Call) else 0
-            )
-            if isinstance(tool, Spools):
-                found.append((tool, item.id))
-        return found
+        toolbox = self._registry.services.toolbox
+        calls = [(item.id, item.payload.tool) for item in state.items.values() if isinstance(item.payload, Call)]
+        return [(tool, item_id) for item_id, name in calls if spools(tool := toolbox.get(name))]
 
     def _forget(self, spooled: Iterable[tuple[Spools, str]]) -> None:
         for tool, item_id in spooled:

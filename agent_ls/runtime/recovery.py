@@ -9,7 +9,7 @@ from functools import partial
 
 from agent_ls.core import delegation, recovery
 from agent_ls.core.items import Item, ResultStatus, ToolResult
-from agent_ls.ports.tools import Delegates, Replay, Spools
+from agent_ls.ports.tools import Replay, Tool, delegates, spools
 from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.patience import patiently, record_patiently
@@ -29,30 +29,30 @@ async def take_over(actor: Actor, services: Services) -> bool:
 
 async def _settle(actor: Actor, item: Item, services: Services) -> None:
     tool = await equipment.find_again(actor.state.conversation, item.call.tool, services)
-    result: ToolResult | None = ToolResult(
-        status=ResultStatus.UNKNOWN, output="The daemon ended while this ran; whether it finished is not known."
-    )
-    stop = delegation.given_up(actor.state, item.id)
-    hander: object = tool
-    if stop is not None and isinstance(hander, Delegates):
-        await services.subagents.stop(item.id, stop)
-        result = ToolResult(status=ResultStatus.INTERRUPTED, output="The person stopped the run.")
-    elif tool is not None:
-        if tool.replay is Replay.SAFE:
-            result = None
-        else:
-            result = await guard.find_out(tool, item.call, tool_context(actor.state, item.id, services))
+    result = await _result_of(actor, item, tool, services=services)
     if result is None:
         await record_patiently(actor, lambda s, at: recovery.start_again(s, item.id, at), services.clock)
         return
     number = await patiently(partial(services.ledger.reserve_numbers, 1), services.clock)
-    settled = result
     await record_patiently(
-        actor, lambda s, at: recovery.settle_lost(s, item.id, settled, number=number, at=at), services.clock
+        actor, lambda s, at: recovery.settle_lost(s, item.id, result, number=number, at=at), services.clock
     )
-    keeper: object = tool
-    if isinstance(keeper, Spools):
-        keeper.forget(item.id, services.spool)
+    if spools(tool):
+        tool.forget(item.id, services.spool)
+
+
+async def _result_of(actor: Actor, item: Item, tool: Tool | None, *, services: Services) -> ToolResult | None:
+    """None: it is run again."""
+    if tool is None:
+        lost = "The daemon ended while this ran; whether it finished is not known."
+        return ToolResult(status=ResultStatus.UNKNOWN, output=lost)
+    stop = delegation.given_up(actor.state, item.id)
+    if stop is not None and delegates(tool):
+        await services.subagents.stop(item.id, stop)
+        return ToolResult(status=ResultStatus.INTERRUPTED, output="The person stopped the run.")
+    if tool.replay is Replay.SAFE:
+        return None
+    return await guard.find_out(tool, item.call, tool_context(actor.state, item.id, services))
 
 
 async def _say_dropped(actor: Actor, services: Services) -> bool:

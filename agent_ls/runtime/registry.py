@@ -67,7 +67,7 @@ class Registry:
         """`{conversation, seq}`; the id follows from the command id."""
         if wanted.mode is Mode.AUTO and not may_auto:
             return auto_refused()
-        return await self.begin(command_id, wanted.id, partial(_create, wanted=wanted))
+        return await self.begin(command_id, wanted.id, creating(wanted))
 
     async def begin(self, command_id: str, conversation_id: str, decide: Decide) -> dict[str, Any] | Refusal:
         """A conversation that may not be there yet; `decide` says what it begins with."""
@@ -323,6 +323,11 @@ class Registry:
         busy = driver is not None and driver.live
         at_work = busy or not actor.idle or _is_at_work(actor)
         return not at_work and self.services.feed.attached(actor.id) == 0
+
+
+def creating(wanted: Conversation) -> Decide:
+    """The decision to make this conversation, for `begin`."""
+    return partial(_create, wanted=wanted)
 
 
 async def _nothing(conversation_id: str, seq: int) -> None:

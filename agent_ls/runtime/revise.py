@@ -10,11 +10,9 @@ from functools import partial
 from typing import Final
 
 from agent_ls.core.amend import follow
-from agent_ls.core.draft import Decision
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import Event
-from agent_ls.core.projection import ConversationState
-from agent_ls.core.request import Amended, Request, RequestKind
+from agent_ls.core.request import Request, RequestKind
 from agent_ls.core.uris import NotLocal, file_uri, local_path
 from agent_ls.ports.tools import Invalid
 from agent_ls.runtime.amend import bound, look
@@ -87,9 +85,8 @@ class Reviser:
         if prepared.passing if isinstance(prepared, Invalid) else prepared.digest == request.digest:
             return
         found = prepared.message if isinstance(prepared, Invalid) else await bound(call, prepared, self._services)
-        decide = partial(_follow_up, request=request, found=found)
-        await record_patiently(actor, decide, self._services.clock)
-
-
-def _follow_up(state: ConversationState, at: str, *, request: Request, found: Amended | str) -> Decision | None:
-    return follow(state, request.id, found, digest=request.digest, at=at)
+        await record_patiently(
+            actor,
+            lambda state, at: follow(state, request_id, found, digest=request.digest, at=at),
+            self._services.clock,
+        )
