@@ -16,6 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 
 from agent_ls.adapters.models.broken import Broken, Trouble, words
+from agent_ls.adapters.models.direct import DirectPool
 from agent_ls.adapters.models.joined import JoiningBackend
 
 KEPT_OPEN: Final = 20
@@ -131,17 +132,18 @@ def _parsed(address: str) -> tuple[httpcore.URL, str]:
     return httpcore.URL(scheme=parts.scheme, host=host, port=port, target=target.encode("utf-8", "replace")), named
 
 
-def _pool(proxy: str | None, *, secure: bool) -> httpcore.AsyncConnectionPool:
+def _pool(proxy: str | None, *, secure: bool) -> DirectPool | httpcore.AsyncConnectionPool:
+    # The system's trust store, not a bundled one; reading it is spared where nothing is encrypted.
+    context = ssl.create_default_context() if secure else None
+    if proxy is None:
+        return DirectPool(context=context, kept=KEPT_OPEN, kept_s=KEPT_OPEN_S)
     common: dict[str, Any] = {
-        # The system's trust store, not a bundled one; reading it is spared where nothing is encrypted.
-        "ssl_context": ssl.create_default_context() if secure else None,
+        "ssl_context": context,
         "max_connections": None,
         "max_keepalive_connections": KEPT_OPEN,
         "keepalive_expiry": KEPT_OPEN_S,
         "network_backend": JoiningBackend(),
     }
-    if proxy is None:
-        return httpcore.AsyncConnectionPool(**common)
     parts = urlsplit(proxy)
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     common["proxy_auth"] = (user.encode(), password.encode()) if user or password else None

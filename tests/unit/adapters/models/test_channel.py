@@ -2,7 +2,7 @@
 
 import gzip
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
@@ -22,13 +22,15 @@ class Server:
     answer: bytes
     port: int = 0
     heard: list[bytes] = field(default_factory=list)
+    links: list[SocketStream] = field(default_factory=list)
 
     async def serve(self, stream: SocketStream) -> None:
+        self.links.append(stream)
         async with stream:
             while True:
                 try:
                     piece = await stream.receive()
-                except anyio.EndOfStream:
+                except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                     return
                 self.heard.append(piece)
                 if piece.endswith((b"\r\n\r\n", b"}")):
@@ -117,3 +119,79 @@ async def test_a_body_that_is_not_packed_as_it_says_is_broken() -> None:
             await body(answer)
         await answer.aclose()
     assert broken.value.trouble is Trouble.BROKE
+
+
+async def asked(to: Channel) -> Answer:
+    return await to.send("POST", "/ask", headers={}, content=b"{}")
+
+
+async def test_one_connection_serves_exchanges_one_after_the_other_and_each_of_two_at_once_has_its_own() -> None:
+    async with serving() as server, channel(f"http://127.0.0.1:{server.port}", direct=True) as to:
+        for _ in range(3):
+            assert await body(await asked(to)) == b"yes"
+        assert len(server.links) == 1
+        one, other = await asked(to), await asked(to)
+        assert [await body(one), await body(other)] == [b"yes", b"yes"]
+        assert len(server.links) == 2
+
+
+async def test_a_connection_that_the_server_hung_up_is_not_used_again() -> None:
+    async with serving() as server, channel(f"http://127.0.0.1:{server.port}", direct=True) as to:
+        assert await body(await asked(to)) == b"yes"
+        await server.links[0].aclose()
+        assert await body(await asked(to)) == b"yes"
+    assert len(server.links) == 2
+
+
+async def test_an_answer_that_was_left_in_its_middle_leaves_nothing_for_the_next() -> None:
+    async with serving(b"y" * 1_000_000) as server, channel(f"http://127.0.0.1:{server.port}", direct=True) as to:
+        left = await asked(to)
+        async with aclosing(left.pieces()) as pieces:
+            assert (await anext(pieces)).startswith(b"y")
+        await left.aclose()
+        assert await body(await asked(to)) == b"y" * 1_000_000
+    assert len(server.links) == 2
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"HTTP/1.1 200", b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1"]
+)
+async def test_a_server_that_hangs_up_or_talks_nonsense_has_broken_the_exchange(said: bytes) -> None:
+    async def answer(stream: SocketStream) -> None:
+        async with stream:
+            await stream.receive()
+            if said:
+                await stream.send(said)
+
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as group:
+        port = listener.extra(SocketAttribute.local_port)
+        group.start_soon(listener.serve, answer)
+        with anyio.fail_after(20):
+            async with channel(f"http://127.0.0.1:{port}", direct=True) as to:
+                with pytest.raises(Broken) as broken:
+                    await body(await asked(to))
+        group.cancel_scope.cancel()
+    assert broken.value.trouble is Trouble.BROKE
+
+
+async def test_a_request_that_is_given_up_while_nothing_has_come_closes_its_connection() -> None:
+    heard, gone = anyio.Event(), anyio.Event()
+
+    async def silent(stream: SocketStream) -> None:
+        async with stream:
+            await stream.receive()
+            heard.set()
+            with pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+                await stream.receive()
+            gone.set()
+
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as group:
+        port = listener.extra(SocketAttribute.local_port)
+        group.start_soon(listener.serve, silent)
+        with anyio.fail_after(20):
+            async with channel(f"http://127.0.0.1:{port}", direct=True) as to, anyio.create_task_group() as asking:
+                asking.start_soon(asked, to)
+                await heard.wait()
+                asking.cancel_scope.cancel()
+            await gone.wait()
+        group.cancel_scope.cancel()
