@@ -11,6 +11,7 @@ from agent_ls.cli.places import short_path, uri_path
 from agent_ls.cli.render import diff
 from agent_ls.cli.terminal import Style
 from agent_ls.core.display import escaped, one_line, warning
+from agent_ls.core.request import DONE
 
 Json = dict[str, Any]
 _BESIDE: Final = {
@@ -47,8 +48,7 @@ def decided(request: Json) -> str:
 
 def verb(request: Json) -> str:
     """What became of it, in a word."""
-    words = {"allow": "allowed", "deny": "denied", "answer": "answered", "cancel": "cancelled"}
-    return words.get(str(request.get("decision")), str(request.get("status")))
+    return DONE.get(str(request.get("decision")), str(request.get("status")))
 
 
 def offered(request: Json) -> list[str]:

@@ -12,9 +12,9 @@ from agent_ls.cli import cards, render
 from agent_ls.cli.flow import Flow
 from agent_ls.cli.outputs import Outputs
 from agent_ls.cli.terminal import columns_of, is_terminal, prose, style_of, wrapped
+from agent_ls.core.call import SETTLED
 
 Json = dict[str, Any]
-_SETTLED = frozenset({"finished", "denied", "not_run"})
 _CALLS = frozenset({"tool_call", "command", "file_change"})
 
 
@@ -115,7 +115,7 @@ class Screen:
         state = item["payload"].get("state")
         if self._outputs is not None and state == "started":
             self._outputs.started(item)
-        if state not in _SETTLED:
+        if state not in SETTLED:
             return
         self._shown.add(item_id)
         left, seen = self._outputs.settled(item) if self._outputs is not None else ([], False)

@@ -34,6 +34,15 @@ class Decision(StrEnum):
     CANCEL = "cancel"
 
 
+DONE: Final[Mapping[str, str]] = {
+    Decision.ALLOW: "allowed",
+    Decision.DENY: "denied",
+    Decision.ANSWER: "answered",
+    Decision.CANCEL: "cancelled",
+}
+"""What became of a request, in a word."""
+
+
 class RequestFact(StrEnum):
     ASKED = "asked"
     REVISED = "revised"
@@ -190,8 +199,7 @@ def _wrong_verb(request: Request) -> Refusal:
 
 def already_decided(request: Request) -> Refusal:
     where = f" in {request.decided_from}" if request.decided_from else ""
-    done = {Decision.ALLOW: "allowed", Decision.DENY: "denied", Decision.ANSWER: "answered"}
-    verb = done.get(request.decision, "cancelled") if request.decision else "cancelled"
+    verb = DONE[request.decision or Decision.CANCEL]
     return Refusal(
         Code.ALREADY_DECIDED,
         f"Request #{request.number} was already {verb} by {request.decided_by or 'the run that ended'}{where}.",

@@ -17,7 +17,7 @@ from agent_ls.core.display import one_line
 from agent_ls.core.events import Event
 from agent_ls.core.locks import Lock
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.request import Decision, Request
+from agent_ls.core.request import DONE, Decision, Request
 from agent_ls.editor.focus import Focus
 from agent_ls.editor.presence import Presence, Present
 from agent_ls.editor.surface.board import Board, Viewer
@@ -237,6 +237,5 @@ def _above(request: Request) -> tuple[str, ...]:
 
 def verdict(request: Request) -> str:
     """Short: a message of two lines would wait for a key in some editors."""
-    decided = {Decision.ALLOW: "allowed", Decision.DENY: "denied", Decision.ANSWER: "answered"}
-    said = decided.get(request.decision, "stopped") if request.decision is not None else "answered"
+    said = "stopped" if request.decision is Decision.CANCEL else DONE[request.decision or Decision.ANSWER]
     return f"#{request.number} was {said} in {one_line(request.decided_from or 'another window', 30)}."

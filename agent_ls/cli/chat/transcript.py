@@ -10,11 +10,11 @@ from agent_ls.cli import render
 from agent_ls.cli.cells import clip, untabbed, wrap
 from agent_ls.cli.chat.markdown import Markdown
 from agent_ls.cli.terminal import Style, prose
+from agent_ls.core.call import SETTLED
 from agent_ls.core.display import named, one_line
 
 Json = dict[str, Any]
 CALLS: Final = frozenset({"tool_call", "command", "file_change"})
-_SETTLED: Final = frozenset({"finished", "denied", "not_run"})
 _TOGETHER: Final = frozenset({("card", "decided"), ("decided", "call")})
 _TAIL_ROWS: Final = 5
 _TAIL_CHARS: Final = 8_000
@@ -138,7 +138,7 @@ class Transcript:
 
     def _call(self, item_id: str, item: Json) -> None:
         payload: Json = item["payload"]
-        if payload.get("state") not in _SETTLED:
+        if payload.get("state") not in SETTLED:
             if payload.get("state") == "started":
                 self._running[item_id] = item
             else:
