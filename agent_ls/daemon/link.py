@@ -19,6 +19,7 @@ class Link(ByteStream, asyncio.Protocol):
     """One task receives, one sends. What the peer has sent before it hung up is still received."""
 
     _transport: asyncio.Transport
+    _socket: socket.socket
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -35,6 +36,7 @@ class Link(ByteStream, asyncio.Protocol):
     @classmethod
     async def of(cls, accepted: socket.socket) -> Self:
         _, link = await asyncio.get_running_loop().connect_accepted_socket(cls, accepted)
+        link._socket = accepted
         return link
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
@@ -67,6 +69,15 @@ class Link(ByteStream, asyncio.Protocol):
             finally:
                 self._writer = None
         self._refuse_if_over()
+
+    def offer(self, data: bytes) -> int:
+        """How many of these bytes the kernel takes at once, if nothing waits before them. Must not wait."""
+        if self._closed or self._full or self._transport.is_closing():
+            return 0
+        try:
+            return self._socket.send(data)
+        except OSError:
+            return 0  # what is wrong with it, `send` finds out
 
     async def send_eof(self) -> None:
         self._transport.write_eof()

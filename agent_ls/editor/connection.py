@@ -59,6 +59,7 @@ class Connection:
         """`denied`: this peer gets that answer to whatever it asks."""
         self.number = next(_numbers)
         self.outbound = outbound or Outbound()
+        self.outbound.offer = getattr(stream, "offer", None)
         self._stream = stream
         self._handlers = handlers
         self._denied = denied

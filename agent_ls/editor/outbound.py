@@ -59,6 +59,8 @@ class _Entry:
 
 
 class Outbound:
+    """`offer` may be set to what takes bytes at once, without waiting, and says how many it took."""
+
     def __init__(
         self,
         *,
@@ -68,6 +70,7 @@ class Outbound:
     ) -> None:
         self.overflowed = anyio.Event()
         self.on_cut = on_cut
+        self.offer: Callable[[bytes], int] | None = None
         self._most_messages = most_messages
         self._most_bytes = most_bytes
         self._entries: dict[int, _Entry] = {}  # in order of insertion
@@ -77,6 +80,7 @@ class Outbound:
         self._cut: set[str] = set()
         self._resync: dict[str, None] = {}  # a set that keeps its order
         self._changed = anyio.Event()
+        self._writer_waits = False
         self._drained = anyio.Event()
         self._closed = False
 
@@ -107,8 +111,12 @@ class Outbound:
         if self._closed or conversation in self._cut:
             return
         head = b'{"jsonrpc":"2.0","method":"agent/event","params":{"conversationId":%s,"events":['
-        body = head % json.dumps(conversation).encode() + b",".join(events) + b"]}}"
-        self._append(_sized(frame(body), conversation))
+        data = frame(head % json.dumps(conversation).encode() + b",".join(events) + b"]}}")
+        taken = self._offered(data)
+        if taken == len(data):
+            return
+        # Half a message has to be followed by its other half, whatever else is given up.
+        self._append(_sized(data[taken:], None if taken else conversation))
         self._shrink()
 
     def attached(self, conversation: str) -> None:
@@ -131,7 +139,11 @@ class Outbound:
             if self._closed:
                 return None
             self._changed = anyio.Event()
-            await self._changed.wait()
+            self._writer_waits = True
+            try:
+                await self._changed.wait()
+            finally:
+                self._writer_waits = False
         taken: list[bytes] = []
         length = 0
         while self._entries and length < BATCH:
@@ -151,6 +163,12 @@ class Outbound:
         """Take nothing more. What waits can still be taken out."""
         self._closed = True
         self._changed.set()
+
+    def _offered(self, data: bytes) -> int:
+        """How many bytes are out already: what a person waits for goes out at once where nothing stands before it."""
+        if self.offer is None or not self._writer_waits or self._entries or self._resync:
+            return 0
+        return self.offer(data)
 
     def _append(self, entry: _Entry) -> int:
         key, self._next = self._next, self._next + 1

@@ -124,3 +124,23 @@ async def test_a_cancelled_wait_loses_nothing() -> None:
             await link.receive()
         theirs.send(b"still here")
         assert await link.receive() == b"still here"
+
+
+async def test_what_is_offered_is_taken_as_far_as_the_peer_has_room_and_nothing_overtakes_what_waits() -> None:
+    said = bytes(range(256)) * 8192
+    async with linked() as (link, theirs), anyio.create_task_group() as group:
+        taken = link.offer(said)
+        assert 0 < taken < len(said)
+        assert link.offer(b"more") == 0
+        group.start_soon(link.send, said[taken:])
+        await anyio.wait_readable(theirs)
+        assert link.offer(b"more") == 0
+        assert await heard(theirs, len(said)) == said
+
+
+async def test_a_link_that_is_over_takes_nothing() -> None:
+    async with linked() as (link, theirs):
+        theirs.close()
+        await anyio.wait_all_tasks_blocked()
+        assert link.offer(b"x") == 0
+    assert link.offer(b"x") == 0

@@ -150,3 +150,59 @@ async def test_the_writer_waits_for_the_next_message() -> None:
             outbound.put(reply(1))
     assert found[0] is not None
     assert MessageDecoder().feed(found[0]) == [reply(1)]
+
+
+class Taker:
+    """What takes bytes at once, as many as there is room for."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.taken = b""
+
+    def offer(self, data: bytes) -> int:
+        size = min(self.room, len(data))
+        self.room -= size
+        self.taken += data[:size]
+        return size
+
+
+EVENT = b'{"seq":1}'
+
+
+def told(conversation: str) -> dict[str, Any]:
+    params = {"conversationId": conversation, "events": [{"seq": 1}]}
+    return {"jsonrpc": "2.0", "method": "agent/event", "params": params}
+
+
+@pytest.mark.parametrize("room", [0, 1, 30, 100, 10_000])
+async def test_events_go_out_at_once_as_far_as_there_is_room_and_the_rest_in_order_after_them(room: int) -> None:
+    outbound, taker = Outbound(most_messages=2), Taker(room)
+
+    async def write() -> None:
+        while (data := await outbound.get()) is not None:
+            taker.taken += data
+
+    outbound.offer = taker.offer
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(write)
+            await anyio.wait_all_tasks_blocked()
+            outbound.put_events("c", [EVENT])
+            outbound.put(reply(1))
+            outbound.put_events("c", [EVENT])
+            outbound.put(reply(2))
+            outbound.close()
+    # Whatever was given up for want of room, no message is cut in two, and answers are never given up.
+    found = MessageDecoder().feed(taker.taken)
+    assert found[0] == (told("c") if room else reply(1))
+    assert [message for message in found if message in (reply(1), reply(2))] == [reply(1), reply(2)]
+
+
+async def test_nothing_overtakes_what_waits() -> None:
+    outbound, taker = Outbound(), Taker(10_000)
+    outbound.offer = taker.offer
+    messages = [reply(1), told("c"), reply(2)]
+    outbound.put(reply(1))
+    outbound.put_events("c", [EVENT])
+    outbound.put(reply(2))
+    assert (await everything(outbound), taker.taken) == (messages, b"")
