@@ -12,6 +12,11 @@ def conversation_id(command_id: str) -> str:
     return "c" + _digest(command_id, 16)
 
 
+def conversation_of(entity: str) -> str:
+    """The id of the conversation that a run, an item, a request belongs to: theirs begins with it."""
+    return entity.partition(".")[0]
+
+
 SUBAGENT: Final = "sub_"
 
 

@@ -18,6 +18,7 @@ from agent_ls.core.text import ENCODINGS, UTF_16, BadChange, Text
 from agent_ls.core.textfile import sha256
 from agent_ls.core.uris import file_uri
 from agent_ls.editor.book import Outcome
+from agent_ls.editor.given import document_uri, pick
 from agent_ls.editor.returning import Nowhere, Returning
 
 SAVES: Final = "document.save"
@@ -113,17 +114,16 @@ class Documents:
 
     def open(self, window: EditingWindow, params: Mapping[str, Any]) -> Overlay | None:
         """None when it could not be read."""
-        document = params.get("textDocument")
-        uri, text = _uri(params), document.get("text") if isinstance(document, dict) else None
+        uri, text = document_uri(params), pick(params, "textDocument", "text")
         if uri is None or not isinstance(text, str):
             _log(window, "didOpen without a uri or a text")
             return None
         if (window, uri) in self._copies:
             _log(window, "didOpen of a document that is open; the newer text counts")
             self._drop(self._copies[window, uri])
-        assert isinstance(document, dict)
+        version = _version(params.get("textDocument"))
         overlay = Overlay(
-            window, uri, self._key(uri), _version(document), Text(text, window.encoding), fingerprint(text), self._use()
+            window, uri, self._key(uri), version, Text(text, window.encoding), fingerprint(text), self._use()
         )
         overlay.known_s, overlay.unfinished = _replay(params)
         self._copies[window, uri] = overlay
@@ -193,7 +193,7 @@ class Documents:
             overlay.version, overlay.lost = version, False
 
     def _known(self, window: EditingWindow, params: Mapping[str, Any], method: str) -> Overlay | None:
-        uri = _uri(params)
+        uri = document_uri(params)
         overlay = None if uri is None else self._copies.get((window, uri))
         if overlay is None:
             _log(window, f"{method} for a document that is not open; nothing was done")
@@ -237,9 +237,7 @@ class Documents:
 
 def agreed_encoding(initialize: Mapping[str, Any]) -> str:
     """The first that the client lists and we know: it lists them as it likes them. utf-16 when it lists none."""
-    capabilities = initialize.get("capabilities")
-    general = capabilities.get("general") if isinstance(capabilities, dict) else None
-    offered = general.get("positionEncodings") if isinstance(general, dict) else None
+    offered = pick(initialize, "capabilities", "general", "positionEncodings")
     known = [name for name in offered if name in ENCODINGS] if isinstance(offered, list) else []
     return str(known[0]) if known else UTF_16
 
@@ -255,24 +253,15 @@ def _is_whole(changes: Any) -> bool:
     return bool(isinstance(changes, list) and changes and isinstance(changes[0], dict) and not changes[0].get("range"))
 
 
-def _uri(params: Mapping[str, Any]) -> str | None:
-    document = params.get("textDocument")
-    uri = document.get("uri") if isinstance(document, dict) else None
-    return uri if isinstance(uri, str) else None
-
-
 def _replay(params: Mapping[str, Any]) -> tuple[float | None, bool]:
     """What the bridge says of a document that a daemon before this one knew: (known_s, unfinished)."""
-    ours = params.get("agentLs")
-    replay = ours.get("replay") if isinstance(ours, dict) else None
-    seconds = replay.get("secondsAgo") if isinstance(replay, dict) else None
-    if not isinstance(replay, dict) or not isinstance(seconds, int | float):
-        return None, False
-    return float(seconds), replay.get("changed") is True
+    replay = pick(params, "agentLs", "replay")
+    seconds = pick(replay, "secondsAgo")
+    return (float(seconds), pick(replay, "changed") is True) if isinstance(seconds, int | float) else (None, False)
 
 
 def _version(document: Any) -> int | None:
-    version = document.get("version") if isinstance(document, dict) else None
+    version = pick(document, "version")
     return version if isinstance(version, int) and not isinstance(version, bool) else None
 
 

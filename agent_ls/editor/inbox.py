@@ -165,13 +165,7 @@ class Inbox:
             for window in tuple(self._windows):
                 if window.sees(held.workspace):
                     self.tell(window)
-        status = views.conversation_status(
-            active_run=summary.active_run or held.compacting is not None,
-            queued=summary.queued_runs,
-            pending=summary.pending_requests,
-            stopping=summary.stopping,
-        )
-        self._show(held, status, pending=summary.pending_requests, last_text=summary.last_text)
+        self._show(held, summary.status, pending=summary.pending_requests, last_text=summary.last_text)
 
     def deleted(self, conversation_id: str) -> None:
         self.on_deleted(conversation_id)

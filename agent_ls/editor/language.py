@@ -12,6 +12,7 @@ import anyio
 
 from agent_ls.core.uris import NotLocal, file_uri, local_path
 from agent_ls.editor.book import Answered, Outcome
+from agent_ls.editor.given import pick
 from agent_ls.editor.surface.diagnostics import SOURCE
 from agent_ls.ports.language import Remark, Unavailable
 
@@ -131,15 +132,12 @@ def _beneath(path: str, folder: str) -> bool:
 
 
 def _remark(path: str, given: Mapping[str, Any]) -> Remark:
-    place = given.get("range")
-    start = place.get("start") if isinstance(place, dict) else None
-    start = start if isinstance(start, dict) else {}
     severity = given.get("severity")
     return Remark(
         path,
         severity if isinstance(severity, int) and 1 <= severity <= 4 else 1,
-        _count(start.get("line")),
-        _count(start.get("character")),
+        _count(pick(given, "range", "start", "line")),
+        _count(pick(given, "range", "start", "character")),
         str(given.get("message", ""))[:LONGEST],
         str(given.get("source") or "")[:60],
     )

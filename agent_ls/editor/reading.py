@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from agent_ls.core.events import AnyEntity, Event
+from agent_ls.core.ids import conversation_of
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request
 from agent_ls.ports.ledger import LedgerError, Page, Snapshot
@@ -38,7 +39,7 @@ class Reading:
         """A request, a run, an item: its id begins with its conversation's."""
         return await self._or(
             self._ledger.find(entity_id),
-            entity_id.partition(".")[0],
+            conversation_of(entity_id),
             lambda state: state.requests.get(entity_id) or state.runs.get(entity_id) or state.items.get(entity_id),
         )
 

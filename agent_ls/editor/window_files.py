@@ -12,6 +12,7 @@ from typing import Final, Protocol
 from anyio import to_thread
 
 from agent_ls.core import diff
+from agent_ls.core.ids import conversation_of
 from agent_ls.core.textfile import NotText, decode, sha256
 from agent_ls.core.uris import NotLocal, file_uri, is_within, local_path
 from agent_ls.editor import through
@@ -96,7 +97,7 @@ class WindowFiles:
         await self._documents.returning.wait(file_uri(path))
         if not self._documents.at(file_uri(path)):
             return await self._disk.replace(path, data, expected=expected, token=token)
-        stand = await self._stand(path, self._documents.sender(token.partition(".")[0]))
+        stand = await self._stand(path, self._documents.sender(conversation_of(token)))
         if isinstance(stand, Refused):
             return stand
         if not stand.what.copies:  # closed while the disk was looked at

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agent_ls.core.conversation import Conversation
+from agent_ls.core.conversation import Conversation, ConversationStatus
 from agent_ls.core.effects import Effect
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import AnyEntity, Event, Fact
 from agent_ls.core.items import Item
+from agent_ls.core.projection import status_of
 from agent_ls.core.request import Request
 
 
@@ -79,6 +80,15 @@ class Summary:
     active_run: bool
     queued_runs: int
     stopping: bool
+
+    @property
+    def status(self) -> ConversationStatus:
+        return status_of(
+            active=self.active_run or self.conversation.compacting is not None,
+            stopping=self.stopping,
+            queued=self.queued_runs,
+            pending=self.pending_requests,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

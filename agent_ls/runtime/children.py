@@ -58,7 +58,7 @@ class Children:
             scope.cancel()
 
     async def run(self, item_id: str, wanted: Wanted | Invalid) -> ToolResult | None:
-        actor = self._registry.live(item_id.partition(".")[0])
+        actor = self._registry.live(ids.conversation_of(item_id))
         if actor is None:
             return None
         if isinstance(wanted, Invalid):

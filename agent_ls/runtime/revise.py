@@ -12,6 +12,7 @@ from typing import Final
 from agent_ls.core.amend import follow
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import Event
+from agent_ls.core.ids import conversation_of
 from agent_ls.core.request import Request, RequestKind
 from agent_ls.core.uris import NotLocal, file_uri, local_path
 from agent_ls.ports.tools import Invalid
@@ -73,7 +74,7 @@ class Reviser:
         self._due.discard(request_id)
         if self._services.drain.begun:
             return
-        actor = await self._registry.actor(request_id.partition(".")[0])
+        actor = await self._registry.actor(conversation_of(request_id))
         request = None if isinstance(actor, Refusal) else actor.state.pending.get(request_id)
         if isinstance(actor, Refusal) or request is None:
             return

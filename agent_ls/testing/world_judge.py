@@ -14,6 +14,7 @@ from agent_ls.core.call import SETTLED, CallFact
 from agent_ls.core.context import join, messages
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import Event
+from agent_ls.core.ids import conversation_of
 from agent_ls.core.invariants import check_history, violations
 from agent_ls.core.items import Call, CallState, Item, ItemKind, ResultStatus, UserMessage
 from agent_ls.core.locks import conflicts
@@ -134,7 +135,7 @@ class Judge:
         self.reruns[item.id] += 1
 
     def _is_late(self, process: Process, item_id: str) -> bool:
-        return self.store.owners.get(item_id.partition(".")[0]) != process.name
+        return self.store.owners.get(conversation_of(item_id)) != process.name
 
     def _check_calls(self, state: ConversationState) -> None:
         for item in state.items.values():

@@ -11,13 +11,8 @@ from typing import Any
 from agent_ls.core.conversation import Conversation, ConversationStatus
 from agent_ls.core.events import Event
 from agent_ls.core.items import Stream
-from agent_ls.core.projection import status_of
 from agent_ls.wire.encode import to_wire
 from agent_ls.wire.results import ConversationSummary, ConversationView
-
-
-def conversation_status(*, active_run: bool, queued: int, pending: int, stopping: bool) -> ConversationStatus:
-    return status_of(active=active_run, stopping=stopping, queued=queued, pending=pending)
 
 
 def conversation(held: Conversation, status: ConversationStatus) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from agent_ls.core.request import Request
 from agent_ls.editor.book import Answered
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
-from agent_ls.editor.features.params import Json, able, bad, uri_of
+from agent_ls.editor.features.params import Json, bad, uri_of
+from agent_ls.editor.given import pick
 from agent_ls.editor.surface import hover
 from agent_ls.editor.surface.card import heading, page
 from agent_ls.editor.surface.places import line_of
@@ -58,7 +59,7 @@ async def choose(desk: Desk, window: Window, params: Json) -> Json:
 async def show_document(window: Window, uri: str, *, otherwise: str) -> bool:
     """Beside what the person works on, only as the answer to a command of theirs; a line where that cannot be."""
     shown = False
-    if able(window.capabilities, "window", "showDocument", "support") is True:
+    if pick(window.capabilities, "window", "showDocument", "support") is True:
         wanted = {"uri": uri, "external": False, "takeFocus": False}
         outcome = await window.request("window/showDocument", wanted, SHOW_S)
         result = outcome.result if isinstance(outcome, Answered) else None
@@ -98,8 +99,7 @@ async def _request(desk: Desk, params: Json) -> Request:
 
 def _given_at(params: Json) -> float | None:
     """When a command was given that the bridge sends once more, because the daemon before this one died over it."""
-    ours = params.get("agentLs")
-    given_at = ours.get("givenAt") if isinstance(ours, dict) else None
+    given_at = pick(params, "agentLs", "givenAt")
     return given_at / 1000 if isinstance(given_at, int) else None
 
 

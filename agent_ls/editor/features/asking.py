@@ -18,7 +18,8 @@ from agent_ls.editor.connection import Handler
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.features.answers import show_document
 from agent_ls.editor.features.conversation_documents import path_in
-from agent_ls.editor.features.params import Json, able
+from agent_ls.editor.features.params import Json
+from agent_ls.editor.given import pick
 from agent_ls.editor.surface.code_actions import takes_literals
 from agent_ls.editor.surface.diagnostics import SOURCE
 from agent_ls.editor.through import Made, Patience
@@ -127,7 +128,7 @@ def _selected(place: Json) -> Json:
 
 
 def _numbers(span: Any) -> tuple[int, int] | tuple[()]:
-    first, last, end = able(span, "start", "line"), able(span, "end", "line"), able(span, "end", "character")
+    first, last, end = pick(span, "start", "line"), pick(span, "end", "line"), pick(span, "end", "character")
     if not isinstance(first, int) or not isinstance(last, int):
         return ()
     # A selection of whole lines ends at the beginning of the next one.
@@ -152,7 +153,7 @@ def _fix(uri: str, given: Json) -> Json:
 async def _undoing(desk: Desk, window: Window, uri: str, *, place: Json) -> list[Json]:
     """Of every conversation that is at hand: its open hunks on these lines."""
     key = desk.documents.key(uri)
-    first, last = able(place, "start", "line"), able(place, "end", "line")
+    first, last = pick(place, "start", "line"), pick(place, "end", "line")
     states = [actor.state for actor in desk.registry.actors() if actor.state.exists]
     near = [state for state in states if window.sees(state.conversation.workspace) and key in state.seen]
     near.sort(key=lambda state: state.conversation.updated_at, reverse=True)

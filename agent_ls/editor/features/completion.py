@@ -11,8 +11,9 @@ from agent_ls.core.mentions import Mention
 from agent_ls.core.text import Text, body
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.features.conversation_documents import path_in, state_of
-from agent_ls.editor.features.params import Json, able, bad, uri_of
+from agent_ls.editor.features.params import Json, bad, uri_of
 from agent_ls.editor.features.prompt import ORDERS
+from agent_ls.editor.given import pick
 from agent_ls.editor.surface.card import heading, page
 from agent_ls.editor.window import Window
 
@@ -75,7 +76,7 @@ def _item(label: str, kind: int, detail: str, *, documentation: str | None = Non
 
 
 def _place(text: Text, params: Any) -> tuple[int, int]:
-    line, character = able(params, "position", "line"), able(params, "position", "character")
+    line, character = pick(params, "position", "line"), pick(params, "position", "character")
     if not isinstance(line, int) or not isinstance(character, int):
         raise bad("`position` has to be a position in the document.")
     line, offset = text.place(line, character)

@@ -13,7 +13,8 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.core.text import Text, body
 from agent_ls.core.uris import NotLocal, file_uri, local_path
 from agent_ls.editor.desk import Desk
-from agent_ls.editor.features.params import Json, able, uri_of
+from agent_ls.editor.features.params import Json, uri_of
+from agent_ls.editor.given import pick
 from agent_ls.editor.surface.code_actions import takes_literals
 from agent_ls.editor.surface.controls import controls
 from agent_ls.editor.surface.outline import Part, folds, links, mentioned, outline
@@ -32,7 +33,7 @@ async def symbols(desk: Desk, window: Window, params: Json) -> list[Json]:
     if paper is None or text is None:
         return []
     found = outline(text.lines, runs=not paper.is_prompt)
-    if able(window.capabilities, "textDocument", "documentSymbol", "hierarchicalDocumentSymbolSupport") is True:
+    if pick(window.capabilities, "textDocument", "documentSymbol", "hierarchicalDocumentSymbolSupport") is True:
         return [_symbol(part, text) for part in found]
     return list(_flat(found, text, uri, inside=None))
 

@@ -6,28 +6,16 @@ Owns reading them. Does not own what is answered.
 from typing import Any
 
 from agent_ls.core.errors import Code, Refusal, Refused
+from agent_ls.editor.given import document_uri
 
 Json = dict[str, Any]
 
 
 def uri_of(params: Json) -> str:
-    uri = named(params)
+    uri = document_uri(params)
     if uri is None:
         raise bad("`textDocument` has to name a document by its `uri`.")
     return uri
-
-
-def named(params: Json) -> str | None:
-    document = params.get("textDocument")
-    uri = document.get("uri") if isinstance(document, dict) else None
-    return uri if isinstance(uri, str) else None
-
-
-def able(capabilities: Any, *path: str) -> Any:
-    """What a client declares at a place of its capabilities; None where it says nothing there."""
-    for name in path:
-        capabilities = capabilities.get(name) if isinstance(capabilities, dict) else None
-    return capabilities
 
 
 def bad(sentence: str) -> Refused:

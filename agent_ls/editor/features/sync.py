@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from agent_ls.core.errors import Refusal
 from agent_ls.editor.connection import Connection, Handler
 from agent_ls.editor.desk import Desk
-from agent_ls.editor.features.params import Json, named
+from agent_ls.editor.features.params import Json
+from agent_ls.editor.given import document_uri
 from agent_ls.editor.surface.places import line_of
 from agent_ls.editor.window import Window
 from agent_ls.ports.ledger import LedgerError
@@ -47,16 +48,16 @@ def watched(desk: Desk, synchronisation: Mapping[str, Handler]) -> dict[str, Han
     board = desk.board
 
     def opening(window: Window, params: Json) -> None:
-        if uri := named(params):
+        if uri := document_uri(params):
             board.opening(window, uri)
             desk.transcripts.moved(uri)
 
     def opened(window: Window, params: Json) -> None:
-        if uri := named(params):
+        if uri := document_uri(params):
             board.opened(window, uri)
 
     def changed(window: Window, params: Json) -> None:
-        if uri := named(params):
+        if uri := document_uri(params):
             desk.inbox.focus.used(window)
             changes = params.get("contentChanges")
             board.typed(window, uri, changes)
@@ -64,7 +65,7 @@ def watched(desk: Desk, synchronisation: Mapping[str, Handler]) -> dict[str, Han
             board.use(window, uri, line_of(first, "range", "start") or 0)
 
     def closed(window: Window, params: Json) -> None:
-        if uri := named(params):
+        if uri := document_uri(params):
             board.closed(window, uri)
 
     found = dict(synchronisation)

@@ -200,13 +200,8 @@ def _at_rest(run: Run) -> bool:
 
 
 def _summary(found: Summary) -> dict[str, Any]:
-    status = views.conversation_status(
-        active_run=found.active_run or found.conversation.compacting is not None,
-        queued=found.queued_runs,
-        pending=found.pending_requests,
-        stopping=found.stopping,
-    )
-    return views.summary(found.conversation, status, pending_requests=found.pending_requests, last_text=found.last_text)
+    pending, text = found.pending_requests, found.last_text
+    return views.summary(found.conversation, found.status, pending_requests=pending, last_text=text)
 
 
 def _workspace_trouble(workspace: str) -> Refusal | None:

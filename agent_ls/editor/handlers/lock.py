@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from agent_ls.core.draft import Decision
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
+from agent_ls.editor.handlers.receipts import answered_before, noted
 from agent_ls.editor.window import Window
-from agent_ls.runtime.actor import answer_of
 from agent_ls.wire import models
 from agent_ls.wire.encode import to_wire
 
@@ -23,16 +22,13 @@ async def release(desk: Desk, window: Window, params: models.ReleaseLock) -> Ans
     what = f"lock/release {params.key}"
     actor = None if held is None else desk.registry.live(held.conversation_id)
     if actor is not None:
-        noted = await actor.command(params.command_id, lambda state, at: Decision(), what=what)
-        if isinstance(noted, Refusal):
-            return noted
+        if refused := await noted(actor, params.command_id, what):
+            return refused
         desk.services.locks.take_over(params.key)
         return {}
-    known = await desk.services.ledger.receipt(params.command_id)
-    if known is not None:
-        answered = answer_of(known, known.conversation_id, what)
-        return answered if isinstance(answered, Refusal) else {}
-    return Refusal(Code.NOT_FOUND, f"Nothing holds `{params.key[:200]}`.", "`agent-ls locks` lists what is held.")
+    unknown = Refusal(Code.NOT_FOUND, f"Nothing holds `{params.key[:200]}`.", "`agent-ls locks` lists what is held.")
+    before = await answered_before(desk, params.command_id, what)
+    return unknown if before is None else before
 
 
 def locks_of(desk: Desk, conversation_id: str | None = None) -> list[dict[str, Any]]:

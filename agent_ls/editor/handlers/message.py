@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from agent_ls.core.dispatch import Dispatch, Message
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.ids import conversation_of
 from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.run import Interrupt
 from agent_ls.core.uris import path_of
@@ -71,7 +72,7 @@ async def ask_again(desk: Desk, window: Window, params: models.CommandOnRun) -> 
 
 
 async def _of_run(desk: Desk, params: models.CommandOnRun, wish: Wish) -> Answer:
-    conversation_id = params.run_id.partition(".")[0]
+    conversation_id = conversation_of(params.run_id)
     answer = await desk.commands.run(order(params, conversation_id, wish))
     unknown = isinstance(answer, Refusal) and answer.code is Code.NOT_FOUND
     if unknown and await desk.services.ledger.find(params.run_id) is None:

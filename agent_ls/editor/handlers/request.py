@@ -8,6 +8,7 @@ from anyio import to_thread
 
 from agent_ls.core import hunks
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.ids import conversation_of
 from agent_ls.core.items import Call, Item
 from agent_ls.core.request import Answer as Said
 from agent_ls.core.request import Decision, Request, RequestKind
@@ -38,7 +39,7 @@ async def answer(desk: Desk, window: Window, params: models.Respond) -> Answer:
         return said
     desk.inbox.answers(params.request_id, window)
     wish = Reply(request_id=params.request_id, said=said)
-    answered = await desk.commands.run(order(params, params.request_id.partition(".")[0], wish))
+    answered = await desk.commands.run(order(params, conversation_of(params.request_id), wish))
     if isinstance(answered, Refusal) and answered.code is Code.NOT_FOUND:
         return _unknown(params.request_id)
     return answered
@@ -65,7 +66,7 @@ async def _with_change(desk: Desk, said: Said, params: models.Respond) -> Said |
         return said
     if await desk.services.ledger.receipt(params.command_id) is not None:
         return said
-    state = await desk.registry.state(params.request_id.partition(".")[0])
+    state = await desk.registry.state(conversation_of(params.request_id))
     request = None if isinstance(state, Refusal) else state.pending.get(params.request_id)
     if isinstance(state, Refusal) or request is None or request.kind is not RequestKind.APPROVAL:
         return said

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from agent_ls.core.draft import Decision
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.shells import Shell
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
+from agent_ls.editor.handlers.receipts import answered_before, noted
 from agent_ls.editor.window import Window
-from agent_ls.runtime.actor import Actor, answer_of
+from agent_ls.runtime.actor import Actor
 from agent_ls.wire import models
 
 
@@ -23,18 +23,16 @@ async def list_(desk: Desk, window: Window, params: models.ListShells) -> Answer
 
 async def stop(desk: Desk, window: Window, params: models.StopShell) -> Answer:
     """The answer comes when it has ended. The receipt is its conversation's: the same command again says the same."""
+    what = f"shell/stop {params.shell_id}"
     for actor, shell in _running(desk):
         if params.shell_id in (shell.id, shell.item_id):
-            noted = await actor.command(params.command_id, lambda state, at: Decision(), what=_what(params))
-            if isinstance(noted, Refusal):
-                return noted
+            if refused := await noted(actor, params.command_id, what):
+                return refused
             await desk.registry.shells.stop(shell.item_id, f"by {desk.person}")
             return {}
-    known = await desk.services.ledger.receipt(params.command_id)
-    if known is not None:
-        answered = answer_of(known, known.conversation_id, _what(params))
-        return answered if isinstance(answered, Refusal) else {}
-    return Refusal(Code.NOT_FOUND, f"There is no background shell `{params.shell_id}`.", "It may have ended by itself.")
+    gone = Refusal(Code.NOT_FOUND, f"There is no background shell `{params.shell_id}`.", "It may have ended by itself.")
+    before = await answered_before(desk, params.command_id, what)
+    return gone if before is None else before
 
 
 def shells_of(desk: Desk, conversation_id: str | None = None) -> list[dict[str, Any]]:
@@ -59,10 +57,6 @@ def _view(desk: Desk, actor: Actor, shell: Shell) -> dict[str, Any]:
         "since": shell.since,
     }
     return shown if process is None else {**shown, "pid": process.pid}
-
-
-def _what(params: models.StopShell) -> str:
-    return f"shell/stop {params.shell_id}"
 
 
 HANDLERS: Final[Mapping[str, Any]] = {

@@ -23,7 +23,7 @@ async def stop_subagent(desk: Desk, window: Window, params: models.InterruptRun)
     if call_item is None:
         return None
     if desk.services.subagents.leave_line(call_item):
-        actor = desk.registry.live(call_item.partition(".")[0])
+        actor = desk.registry.live(ids.conversation_of(call_item))
         return {"runId": params.run_id, "status": "stopping", "seq": 0 if actor is None else actor.state.seq}
     child_id = ids.subagent_conversation(call_item)
     state = await desk.registry.state(child_id)

@@ -10,6 +10,7 @@ from typing import Any
 
 from agent_ls.core.request import Decision, Option, Request
 from agent_ls.editor.documents import Documents
+from agent_ls.editor.given import pick
 from agent_ls.editor.surface import choosing
 from agent_ls.editor.surface.board import Standing, Viewer
 from agent_ls.editor.surface.card import title_of
@@ -55,9 +56,7 @@ def commands(request: Request, chosen: Chosen | None = None) -> list[Json]:
 
 
 def takes_literals(window: Viewer) -> bool:
-    document = window.capabilities.get("textDocument")
-    able = document.get("codeAction") if isinstance(document, dict) else None
-    return isinstance(able, dict) and able.get("codeActionLiteralSupport") is not None
+    return pick(window.capabilities, "textDocument", "codeAction", "codeActionLiteralSupport") is not None
 
 
 def _answer(option: Option, request: Request) -> Json:

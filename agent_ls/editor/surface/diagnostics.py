@@ -11,6 +11,7 @@ from agent_ls.core.display import one_line
 from agent_ls.core.request import Request, RequestKind
 from agent_ls.core.text import Text, body
 from agent_ls.editor.documents import Documents
+from agent_ls.editor.given import pick
 from agent_ls.editor.surface.board import Seat, Standing, Viewer
 
 SOURCE: Final = "agent-ls"
@@ -43,9 +44,8 @@ def draw(seat: Seat, documents: Documents) -> None:
 
 
 def draws(window: Viewer) -> bool:
-    document = window.capabilities.get("textDocument")
-    able = isinstance(document, dict) and isinstance(document.get("publishDiagnostics"), dict)
-    return able and "ui.approval" not in window.features
+    shows = isinstance(pick(window.capabilities, "textDocument", "publishDiagnostics"), dict)
+    return shows and "ui.approval" not in window.features
 
 
 def diagnostic(one: Standing, window: Viewer, documents: Documents) -> Json:

@@ -8,6 +8,7 @@ from typing import Any
 
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.request import Request
+from agent_ls.editor.given import pick
 from agent_ls.editor.surface.board import Standing, Viewer
 from agent_ls.editor.surface.card import page
 
@@ -32,7 +33,5 @@ def hover(
 
 
 def takes_markdown(window: Viewer) -> bool:
-    document = window.capabilities.get("textDocument")
-    able = document.get("hover") if isinstance(document, dict) else None
-    formats = able.get("contentFormat") if isinstance(able, dict) else None
+    formats = pick(window.capabilities, "textDocument", "hover", "contentFormat")
     return isinstance(formats, list) and "markdown" in formats

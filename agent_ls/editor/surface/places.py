@@ -6,6 +6,8 @@ Owns arithmetic on line numbers, counted from 0. Does not own texts (documents) 
 import re
 from typing import Any, Final
 
+from agent_ls.editor.given import pick
+
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? ")
 
 
@@ -43,9 +45,7 @@ def moved(line: int, changes: Any) -> int:
 
 def line_of(params: Any, *path: str) -> int | None:
     """The line of a position in the parameters of a request."""
-    for name in path:
-        params = params.get(name) if isinstance(params, dict) else None
-    place = _position(params)
+    place = _position(pick(params, *path))
     return None if place is None else place[0]
 
 

@@ -14,6 +14,7 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request
 from agent_ls.core.run import Run
 from agent_ls.editor.book import Answered
+from agent_ls.editor.given import pick
 from agent_ls.editor.surface.board import Viewer
 from agent_ls.runtime.supervisor import Supervisor
 
@@ -44,8 +45,7 @@ class Progress:
 
     def join(self, window: Viewer) -> None:
         """A window may come in the middle of a run."""
-        able = window.capabilities.get("window")
-        if isinstance(able, dict) and able.get("workDoneProgress") is True and "ui.approval" not in window.features:
+        if pick(window.capabilities, "window", "workDoneProgress") is True and "ui.approval" not in window.features:
             self._windows[window] = {}
             for state in self._states():
                 if state.exists:

@@ -10,6 +10,7 @@ from agent_ls.core.events import Event
 from agent_ls.core.request import Request
 from agent_ls.core.run import Run
 from agent_ls.editor.documents import Documents
+from agent_ls.editor.given import pick
 from agent_ls.editor.surface.board import Viewer
 from agent_ls.editor.surface.transcripts import Transcripts
 from agent_ls.runtime.supervisor import Supervisor
@@ -53,9 +54,7 @@ class Refreshing:
 
     def ask(self, window: Viewer, what: str) -> None:
         """Must not wait. What comes while the client has not answered is asked once more, then."""
-        able = window.capabilities.get("workspace")
-        able = able.get(what) if isinstance(able, dict) else None
-        if not isinstance(able, dict) or able.get("refreshSupport") is not True:
+        if pick(window.capabilities, "workspace", what, "refreshSupport") is not True:
             return
         if (window, what) in self._asked:
             self._asked[window, what] = True

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 from agent_ls.core.conversation import Conversation, ConversationStatus, Mode
 from agent_ls.core.events import Event, EventKind
 from agent_ls.core.items import Call, CallState, Item, ItemKind, ItemStatus, ResultStatus, ToolResult
+from agent_ls.core.projection import status_of
 from agent_ls.core.run import Interrupt
 from agent_ls.wire import views
 from agent_ls.wire.encode import to_wire
@@ -98,8 +99,7 @@ def test_a_conversation_shows_what_follows_from_its_runs() -> None:
     ],
 )
 def test_the_status_of_a_conversation(*, active: bool, queued: int, pending: int, stopping: bool, status: str) -> None:
-    found = views.conversation_status(active_run=active, queued=queued, pending=pending, stopping=stopping)
-    assert found == ConversationStatus(status)
+    assert status_of(active=active, queued=queued, pending=pending, stopping=stopping) == ConversationStatus(status)
 
 
 def test_what_has_no_form_is_a_bug() -> None:
