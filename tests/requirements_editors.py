@@ -39,6 +39,11 @@ EDITORS: Final[dict[str, Requirement]] = {
         "null, an error, silence or another title leave a request as it is.",
         ("tests/protocol/test_surface.py", "tests/editors/bare_neovim/test_whole_chat.py"),
     ),
+    "editor.odd-clients": Requirement(
+        "Whatever a client sends, each request has one reply, none is a bug of ours, what waits stays, and nobody else "
+        "is disturbed; the two Markdown files survive what a person does to them.",
+        ("tests/protocol/test_odd_clients.py", "tests/protocol/test_odd_papers.py"),
+    ),
     "editor.several-questions": Requirement(
         "Several questions at once are answered with code actions alone: a choice for each, shown in every window, "
         "then all of them sent; words are an answer in the prompt document.",

@@ -13,6 +13,9 @@ from agent_ls.ports.host import Clock
 from agent_ls.ports.papers import DRAFT, Papers
 from agent_ls.runtime.supervisor import Supervisor
 
+LONGEST_TOLD: Final = 100_000
+"""Characters; who follows is told of no longer one with each key, and sees it where they attach next."""
+
 GATHER_S: Final = 0.1
 """The first key is written at once; of what follows within this time, the last."""
 
@@ -44,7 +47,7 @@ class Drafts:
         self._texts[conversation_id] = text
         self._unwritten.add(conversation_id)
         told = {"conversationId": conversation_id, "text": text}
-        for other in self._windows():
+        for other in self._windows() if len(text) <= LONGEST_TOLD else ():
             if other is not window and other.follows(conversation_id):
                 other.notify("agent/conversation/draft", told)
         if not self._writing:

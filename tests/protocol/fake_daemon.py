@@ -21,6 +21,7 @@ class Link:
     def __init__(self, link: socket.socket) -> None:
         self._link = link
         self._messages: queue.Queue[bytes | None] = queue.Queue()
+        self._deaf = False
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
@@ -41,6 +42,10 @@ class Link:
     def send_raw(self, data: bytes) -> None:
         self._link.sendall(data)
 
+    def read_no_more(self) -> None:
+        """But what comes next, at most."""
+        self._deaf = True
+
     def close(self) -> None:
         with suppress(OSError):
             self._link.shutdown(socket.SHUT_RDWR)
@@ -49,7 +54,7 @@ class Link:
 
     def _read(self) -> None:
         frames = FrameSplitter()
-        while True:
+        while not self._deaf:
             try:
                 data = self._link.recv(1 << 20)
             except OSError:

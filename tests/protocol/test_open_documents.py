@@ -143,11 +143,14 @@ async def test_a_window_that_dies_over_an_edit_leaves_an_unknown_outcome_and_the
 )
 async def test_a_document_that_is_no_local_file_crashes_nothing_and_file_tools_say_so(uri: str) -> None:
     async with scene(InOrder([use("read", path=uri), say("I see.")])) as (_, home):
-        async with home.editor(name="vim") as editor:
+        async with home.bridged(name="vim") as editor:
             document = {"uri": uri, "languageId": "x", "version": 1, "text": "a\n"}
             await editor.notify("textDocument/didOpen", {"textDocument": document})
             change = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": "b\n"}]}
             await editor.notify("textDocument/didChange", change)
+            place = {"line": 0, "character": 0}
+            about = {"textDocument": {"uri": uri}, "range": {"start": place, "end": place}, "context": {}}
+            assert await editor.request("textDocument/codeAction", about) == []
             conversation = await editor.create(home.workspace)
             await allow_all(editor, conversation, await editor.send(conversation, "Read it."))
             for method in ("textDocument/didSave", "textDocument/didClose", "textDocument/didClose"):

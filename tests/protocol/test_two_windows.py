@@ -40,8 +40,8 @@ async def test_different_unsaved_texts_are_refused_with_both_windows_named_and_n
         path.write_text(TEXT)
         preferred = {"general": {"positionEncodings": ["utf-8"]}}
         async with (
-            home.editor(home.workspace, name="vim") as one,
-            home.editor(home.workspace, name="helix", capabilities=preferred) as two,
+            home.bridged(home.workspace, name="vim") as one,
+            home.bridged(home.workspace, name="helix", capabilities=preferred) as two,
         ):
             await opened(one, mine, path, "mine\n")
             await opened(two, theirs, path, "theirs 😋\n")
@@ -57,9 +57,9 @@ async def test_a_window_that_leaves_with_its_unsaved_text_leaves_the_others_to_c
     async with scene(InOrder([READ, EDIT, say("Done.")])) as (_, home):
         path, mine, theirs = home.workspace / "a.txt", Buffers(), Buffers()
         path.write_text(TEXT)
-        async with home.editor(home.workspace, name="vim") as one:
+        async with home.bridged(home.workspace, name="vim") as one:
             await opened(one, mine, path, "mine\n")
-            async with home.editor(home.workspace, name="helix") as two:
+            async with home.bridged(home.workspace, name="helix") as two:
                 await opened(two, theirs, path, "theirs\n")
             with anyio.fail_after(LIMIT_S):
                 while (await one.request("agent/status", {}))["connections"]["count"] > 1:
@@ -73,7 +73,7 @@ async def test_the_same_unsaved_text_is_edited_in_both_windows() -> None:
     async with scene(InOrder([READ, EDIT, say("Done.")])) as (_, home):
         path, mine, theirs = home.workspace / "a.txt", Buffers(), Buffers()
         path.write_text(TEXT)
-        async with home.editor(home.workspace, name="vim") as one, home.editor(home.workspace, name="helix") as two:
+        async with home.bridged(home.workspace, name="vim") as one, home.bridged(home.workspace, name="helix") as two:
             await opened(one, mine, path, "same\n")
             await opened(two, theirs, path, "same\n")
             conversation = await one.create(home.workspace)

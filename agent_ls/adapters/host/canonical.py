@@ -32,6 +32,9 @@ def locate(path: str, root: str) -> Place | Refused:
         if twin is not None:
             absolute, exists = twin, True
             note = "the name on disk has its accents in another Unicode form; that file was taken"
+        elif (meant := _doubled(path, root)) is not None:
+            here = f"{path} does not exist here, and {meant} does: paths begin in the workspace, not at its name"
+            return Refused(Reason.MISSING, f"{here}. Say {meant}, or ./{path} for a new file of that name")
     try:
         return replace(_place(absolute, exists=exists, note=note), shared=shared)
     except OSError as error:
@@ -64,6 +67,14 @@ def _absolute(path: str, root: str) -> str | Refused:
         return Refused(Reason.MISSING, "path holds half of a surrogate pair, and no file name can; list the folder")
     # `..` is left for the kernel and realpath: behind a link, text alone gets it wrong.
     return os.path.join(root, os.path.expanduser(path))
+
+
+def _doubled(path: str, root: str) -> str | None:
+    """What is there under the path without its first name, where that is the workspace's own: `B/src/x.py` in B."""
+    name, _, rest = path.partition("/")
+    if not rest or name != os.path.basename(root.rstrip("/")) or os.path.lexists(os.path.join(root, name)):
+        return None
+    return rest if os.path.isfile(os.path.join(root, rest)) else None
 
 
 def _place(absolute: str, *, exists: bool, note: str | None) -> Place:

@@ -69,8 +69,9 @@ class Prompts:
                 if await self._again(params):
                     return {"cleared": True}
                 raise Refused(_EMPTY)
-            done = await self._sent(window, state, held.text.strip(), params=params)
+            done = await self._sent(window, state, _words(held.text), params=params)
             cleared = await self._clear(known, held)
+            await self._clear_same(known, held)
         finally:
             self._taken.discard(known)
         if not cleared:
@@ -107,6 +108,12 @@ class Prompts:
         if held.copy.saves and cleared and not rest:
             await through.save(held.copy, Patience())
         return cleared
+
+    async def _clear_same(self, known: str, held: _Held) -> None:
+        """Other windows that show the very same would send it a second time."""
+        for copy in self._desk.documents.at(self._desk.transcripts.uri(known, prompt=True)):
+            if copy is not held.copy and not copy.lost and _words(str(copy.text)) == _words(held.text):
+                await self._clear(known, _Held(str(copy.text), copy))
 
     async def _sent(self, window: Window, state: ConversationState, text: str, *, params: Json) -> Json:
         known, command = state.conversation.id, {"commandId": params.get("commandId")}
@@ -152,6 +159,11 @@ class Prompts:
             span = {} if mention.range is None else {"range": mention.range}
             found.append({"type": "selection" if span else "file", "uri": uri, **span})
         return found
+
+
+def _words(text: str) -> str:
+    """Lines end as they do everywhere but in this file."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def _answers(request: Request, words: str) -> Json:
