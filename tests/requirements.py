@@ -8,6 +8,7 @@ from typing import Final
 
 from tests.requirement import Requirement
 from tests.requirements_cases import CASES
+from tests.requirements_editor_cases import EDITOR_CASES
 from tests.requirements_editors import EDITORS
 from tests.requirements_tools import TOOLS
 
@@ -363,4 +364,5 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
     **TOOLS,
     **EDITORS,
     **CASES,
+    **EDITOR_CASES,
 }
