@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agent_ls.core.compacting import Compact
 from agent_ls.core.conversation import Change, Mode
 from agent_ls.core.dispatch import Dispatch, Message
 from agent_ls.core.items import Block, ContextItem
@@ -59,6 +60,7 @@ EXAMPLES: list[Wish] = [
     Delete(),
     KeepRule(kept=Kept(effect=Ruling.DENY, pattern="shell(rm *)", by="ada", at="t")),
     DropRule(rule_id="c1:ab"),
+    Compact(by="ada", from_="nvim", instructions="keep the names"),
     Review(marks={"c1.r1.a1.s1.1.p0": {"1": Mark.KEPT, "2": Mark.UNDONE}}, said={"hunks": ["h"], "left": []}),
 ]
 
