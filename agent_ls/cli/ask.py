@@ -19,11 +19,12 @@ from agent_ls.cli.screen import Screen
 from agent_ls.cli.terminal import aside, complain, is_terminal, put_json
 from agent_ls.cli.usage import Verbs
 from agent_ls.cli.which import named
+from agent_ls.core.conversation import AT_WORK
+from agent_ls.core.run import GOING_ON
 
 Json = dict[str, Any]
 DONE, FAILED, WAITS, INTERRUPTED = 0, 1, 2, 130
 _ENDS: Final = {"completed": DONE, "failed": FAILED, "cancelled": FAILED, "interrupted": INTERRUPTED}
-_ACTIVE: Final = frozenset({"running", "waiting", "stopping"})
 _LISTED: Final = "`agent-ls conversations` lists what there is."
 
 
@@ -137,7 +138,7 @@ class Followed:
         for request in snapshot.get("requests", []):
             self._note("request", request)
         queued = {run["id"] for run in snapshot.get("queue", [])}
-        if not snapshot.get("snapshot") or self._run_id in queued or snapshot["conversation"]["status"] in _ACTIVE:
+        if not snapshot.get("snapshot") or self._run_id in queued or snapshot["conversation"]["status"] in AT_WORK:
             return None
         kinds = [item["kind"] for item in snapshot["items"] if item["runId"] == self._run_id]
         ends = {"error": FAILED, "interrupt": INTERRUPTED}
@@ -158,7 +159,7 @@ class Followed:
             self._note_subagent(entity)
         if kind != "run" or entity["id"] != self._run_id:
             return None
-        self._active = entity["status"] in {"starting", "running", "finalizing"}
+        self._active = entity["status"] in GOING_ON
         code = _ENDS.get(entity["status"])
         error = entity.get("error")
         if code == FAILED and error and not self._screen.failed:
@@ -253,16 +254,16 @@ def _run_to_stop(client: Client, given: str | None) -> str:
     given = named(client, given) if given else _only_active(client)
     snapshot = client.call("agent/conversation/attach", {"conversationId": given, "backfill": {"items": 1}})
     for run in snapshot.get("queue", []):
-        if run["status"] in {"starting", "running", "finalizing"}:
+        if run["status"] in GOING_ON:
             return str(run["id"])
-    if snapshot["conversation"]["status"] in _ACTIVE and snapshot["items"]:
+    if snapshot["conversation"]["status"] in AT_WORK and snapshot["items"]:
         return str(snapshot["items"][-1]["runId"])
     raise ClientError("not_found", "Nothing is running in this conversation.", _LISTED)
 
 
 def _only_active(client: Client) -> str:
     listed = client.call("agent/conversation/list", {"limit": 200})["conversations"]
-    active = [held["id"] for held in listed if held["status"] in _ACTIVE]
+    active = [held["id"] for held in listed if held["status"] in AT_WORK]
     if len(active) == 1:
         return str(active[0])
     if not active:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from agent_ls import paths
 from agent_ls.cli import replace
 from agent_ls.cli.client import Client, ClientError
+from agent_ls.cli.listing import put_done
 from agent_ls.cli.places import short_path
 from agent_ls.cli.terminal import complain, put, put_json, style_of
 from agent_ls.cli.usage import Verbs
@@ -92,11 +93,7 @@ def run_status(options: argparse.Namespace) -> int:
         else:
             complain("No daemon is running.", "`agent-ls start` starts one; so does every editor that connects.")
         return NO_DAEMON
-    if options.json:
-        put_json(status)
-    else:
-        put("\n".join(_described(status)))
-    return 0
+    return put_done(options, status, "\n".join(_described(status)))
 
 
 def run_log(options: argparse.Namespace) -> int:

@@ -13,9 +13,9 @@ from agent_ls.cli.flow import Flow
 from agent_ls.cli.outputs import Outputs
 from agent_ls.cli.terminal import columns_of, is_terminal, prose, style_of, wrapped
 from agent_ls.core.call import SETTLED
+from agent_ls.core.items import CALLS
 
 Json = dict[str, Any]
-_CALLS = frozenset({"tool_call", "command", "file_change"})
 
 
 class Screen:
@@ -102,7 +102,7 @@ class Screen:
         if kind == "assistant_message":
             self._shown.add(item_id)
             self._finish(item_id, str(item["payload"].get("text", "")))
-        elif kind in _CALLS:
+        elif kind in CALLS:
             self._call(item_id, item)
         elif not (self._run_id and kind in {"user_message", "reasoning"}):
             self._shown.add(item_id)

@@ -34,6 +34,8 @@ class ConversationStatus(StrEnum):
     STOPPING = "stopping"
 
 
+AT_WORK: Final = frozenset({ConversationStatus.RUNNING, ConversationStatus.WAITING, ConversationStatus.STOPPING})
+
 SUBAGENT: Final = "subagent"
 """The relation of a conversation to the one that has handed a part of its work to it."""
 

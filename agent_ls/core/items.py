@@ -329,6 +329,9 @@ PAYLOADS: dict[ItemKind, type[Payload]] = {
 }
 
 
+CALLS: Final = frozenset(kind for kind, payload in PAYLOADS.items() if payload is Call)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Item(Entity):
     """One row of the transcript. `ord` is its place, unique in the conversation and never changed."""

@@ -49,6 +49,8 @@ ENDED: Final = frozenset(
     {RunStatus.COMPLETED, RunStatus.INTERRUPTED, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.ROLLED_BACK}
 )
 
+GOING_ON: Final = frozenset({RunStatus.STARTING, RunStatus.RUNNING, RunStatus.FINALIZING})
+
 TRANSITIONS: Final[Mapping[tuple[RunStatus | None, RunFact], RunStatus]] = {
     (None, RunFact.QUEUED): RunStatus.QUEUED,
     (None, RunFact.STARTED): RunStatus.STARTING,

@@ -121,20 +121,21 @@ def _link_new(target: _Target) -> None:
 
 
 def _set_aside(target: _Target, renames: Renames) -> None:
-    try:
-        renames.rename_new(target.folder, target.name, target.beside)
-    except swap.Unsupported:
-        os.rename(target.name, target.beside, src_dir_fd=target.folder, dst_dir_fd=target.folder)
+    _rename(target.folder, target.name, target.beside, renames=renames)
 
 
 def _bring_back(target: _Target, renames: Renames) -> None:
     try:
-        renames.rename_new(target.folder, target.beside, target.name)
-    except swap.Unsupported:
-        os.rename(target.beside, target.name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
+        _rename(target.folder, target.beside, target.name, renames=renames)
     except FileExistsError:
-        message = f"{target.path} was changed twice meanwhile; the earlier text is kept beside it as {target.beside}"
-        raise Trouble(Refused(Reason.STALE, message)) from None
+        raise Trouble(_changed_twice(target)) from None
+
+
+def _rename(folder: int, name: str, new: str, *, renames: Renames) -> None:
+    try:
+        renames.rename_new(folder, name, new)
+    except swap.Unsupported:
+        os.rename(name, new, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _overwrite(target: _Target, data: bytes, *, expected: str, renames: Renames) -> str | None:
@@ -195,8 +196,7 @@ def _swap_in(target: _Target, ours: str, *, expected: str, renames: Renames) -> 
     # Somebody wrote between our look and the swap: theirs goes back to its place.
     renames.exchange(target.folder, target.beside, target.name)
     if _digest(target, target.beside) != ours:
-        message = f"{target.path} was changed twice meanwhile; the earlier text is kept beside it as {target.beside}"
-        raise Trouble(Refused(Reason.STALE, message))
+        raise Trouble(_changed_twice(target))
     _discard(target)
     raise Trouble(_stale(target.path))
 
@@ -270,6 +270,11 @@ def _sync_folder(folder: int) -> None:
     finally:
         if handle != -1:
             os.close(handle)
+
+
+def _changed_twice(target: _Target) -> Refused:
+    message = f"{target.path} was changed twice meanwhile; the earlier text is kept beside it as {target.beside}"
+    return Refused(Reason.STALE, message)
 
 
 def _stale(path: str) -> Refused:

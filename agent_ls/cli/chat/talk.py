@@ -9,18 +9,17 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from agent_ls.cli import cards, shown
-from agent_ls.cli.cells import untabbed, wrap
 from agent_ls.cli.chat.asking import Asking
 from agent_ls.cli.chat.link import Link, nothing
 from agent_ls.cli.chat.transcript import Transcript
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.places import command_id, path_uri, uri_path
 from agent_ls.cli.terminal import Style
+from agent_ls.core.conversation import AT_WORK
 from agent_ls.core.display import one_line
+from agent_ls.core.run import GOING_ON
 
 Json = dict[str, Any]
-_ACTIVE_RUN: Final = frozenset({"starting", "running", "finalizing"})
-_ACTIVE: Final = frozenset({"running", "waiting", "stopping"})
 _SETTLED: Final = frozenset({"already_decided", "unknown_request", "not_resumable"})
 
 
@@ -184,13 +183,7 @@ class Talk:
 
     def show_card(self, request: Json) -> None:
         """All that an answer would allow, as the last thing that was shown."""
-        edge = self.style.paint("│", "yellow") + " "
-        columns = self.transcript.columns
-        lines = [
-            row
-            for line in cards.card(request, self.style, answers=False)
-            for row in wrap(untabbed(line), columns, edge)
-        ]
+        lines = cards.card(request, self.style, answers=False, columns=self.transcript.columns)
         self.transcript.put(lines, kind="card")
         self.transcript.card_seen(request["id"])
         self.asking.showed(request, self._now())
@@ -211,7 +204,7 @@ class Talk:
         self._said = self._said or bool(items or self.queue)
         if not snapshot.get("snapshot", True):
             return
-        active = self.conversation.get("status") in _ACTIVE and items
+        active = self.conversation.get("status") in AT_WORK and items
         self._runs(str(items[-1]["runId"]) if active else None)
 
     def _enter_other(self) -> None:
@@ -270,7 +263,7 @@ class Talk:
             self.queue[run_id] = run
             return
         self.queue.pop(run_id, None)
-        if status in _ACTIVE_RUN:
+        if status in GOING_ON:
             self._runs(run_id)
             self.joining = run.get("steers") or []
             self.to_retry = None

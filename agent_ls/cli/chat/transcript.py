@@ -12,9 +12,9 @@ from agent_ls.cli.chat.markdown import Markdown
 from agent_ls.cli.terminal import Style, prose
 from agent_ls.core.call import SETTLED
 from agent_ls.core.display import named, one_line
+from agent_ls.core.items import CALLS
 
 Json = dict[str, Any]
-CALLS: Final = frozenset({"tool_call", "command", "file_change"})
 _TOGETHER: Final = frozenset({("card", "decided"), ("decided", "call")})
 _TAIL_ROWS: Final = 5
 _TAIL_CHARS: Final = 8_000
