@@ -18,6 +18,7 @@ from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect
 from agent_ls.core.events import AnyEntity, Fact, FactName, ItemFact
 from agent_ls.core.items import Item, ItemKind, ItemStatus, Payload, ToolResult
+from agent_ls.core.lineage import Base
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request, RequestFact
 from agent_ls.core.run import Run, RunFact, RunStatus
@@ -25,12 +26,13 @@ from agent_ls.core.run import Run, RunFact, RunStatus
 
 @dataclass(frozen=True)
 class Decision:
-    """What a command changes, and its answer."""
+    """What a command changes, and its answer. `base`: what a conversation begins with that goes on from another one."""
 
     facts: tuple[Fact, ...] = ()
     effects: tuple[Effect, ...] = ()
     settled: tuple[str, ...] = ()
     result: dict[str, Any] = field(default_factory=dict)
+    base: Base | None = None
 
 
 class Draft:

@@ -13,6 +13,7 @@ from agent_ls.core.effects import Effect
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import AnyEntity, Event, Fact
 from agent_ls.core.items import Item
+from agent_ls.core.lineage import Base
 from agent_ls.core.projection import status_of
 from agent_ls.core.request import Request
 
@@ -32,7 +33,8 @@ class Commit:
     """What one command changes, all or nothing.
 
     `effects` become owed, `settled` names effects that are done. The receipt's result gets `seq`, the seq of the last
-    event of this commit (or the conversation's newest, when the commit has none).
+    event of this commit (or the conversation's newest, when the commit has none). `base`, in the first commit of a
+    conversation only: it goes on from another one, as that one stands in the moment of this commit.
     """
 
     conversation_id: str
@@ -42,6 +44,7 @@ class Commit:
     effects: Sequence[Effect] = ()
     settled: Sequence[str] = ()
     receipt: Receipt | None = None
+    base: Base | None = None
 
 
 @dataclass(frozen=True)
@@ -121,8 +124,17 @@ class LedgerError(Exception):
         self.refusal = refusal
 
 
+def cursor_at(ord_: int) -> str:
+    """The cursor of the page that ends before this place."""
+    return str(ord_)
+
+
 class Ledger(Protocol):
-    """Every method may raise LedgerError. Reads never wait for a write that is not theirs."""
+    """Every method may raise LedgerError. Reads never wait for a write that is not theirs.
+
+    What a conversation has from another one (core.lineage) is found under its own ids by `load`, `page` and `find`. It
+    has no events: those are the conversation's own.
+    """
 
     async def close(self) -> None: ...
 
@@ -137,7 +149,10 @@ class Ledger(Protocol):
     async def release(self, conversation_id: str, owner: str) -> None: ...
 
     async def append(self, commit: Commit) -> Committed | Refusal:
-        """Commits, durable on return. Refuses a stale epoch, and a command id known from another conversation."""
+        """Commits, durable on return. Refuses a stale epoch, and a command id known from another conversation.
+
+        With a base it costs the same however long that conversation is; refused where it is not there any more.
+        """
         ...
 
     async def receipt(self, command_id: str) -> Receipt | None: ...
@@ -197,7 +212,10 @@ class Ledger(Protocol):
     async def drop_partials(self, conversation_id: str) -> None: ...
 
     async def delete(self, conversation_id: str, command_id: str) -> bool:
-        """Removes a conversation for good; leaves a tombstone and this command's receipt. False if there is none."""
+        """Removes a conversation for good; leaves a tombstone and this command's receipt. False if there is none.
+
+        What forks have of it stays theirs, and goes with the last of them.
+        """
         ...
 
     async def status(self) -> LedgerStatus: ...

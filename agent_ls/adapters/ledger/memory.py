@@ -21,22 +21,31 @@ from agent_ls.adapters.ledger.places import (
     in_order,
     key_conflict,
     list_cursor,
-    newest_text,
-    page_cursor,
     place_of,
     read_list_cursor,
     read_page_cursor,
     summary,
 )
-from agent_ls.adapters.ledger.plan import Standing, highest_number, planned
+from agent_ls.adapters.ledger.plan import Standing, highest_number, planned, text_of
+from agent_ls.adapters.ledger.strands import Row, Strand, needed, strands, whole
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect
 from agent_ls.core.errors import Refusal
-from agent_ls.core.events import AnyEntity, Event
+from agent_ls.core.events import AnyEntity, Event, run_of
 from agent_ls.core.ids import SUBAGENT
 from agent_ls.core.items import Item
 from agent_ls.core.request import Request
-from agent_ls.ports.ledger import Commit, Committed, LedgerStatus, ListQuery, Page, Receipt, Snapshot, Summary
+from agent_ls.ports.ledger import (
+    Commit,
+    Committed,
+    LedgerStatus,
+    ListQuery,
+    Page,
+    Receipt,
+    Snapshot,
+    Summary,
+    cursor_at,
+)
 from agent_ls.wire.blobs import possible
 
 K = TypeVar("K", bound=AnyEntity)
@@ -51,6 +60,7 @@ class Kept:
     places: dict[str, Place] = field(default_factory=dict)
     updated: str = ""
     text: tuple[int, str] = NO_TEXT
+    strands: list[Strand] = field(default_factory=list)
 
     def conversation(self, conversation_id: str) -> Conversation | None:
         found = self.current.get(conversation_id)
@@ -60,6 +70,8 @@ class Kept:
 @dataclass
 class Store:
     conversations: dict[str, Kept] = field(default_factory=dict)
+    ghosts: dict[str, list[Event]] = field(default_factory=dict)
+    """What forks need of conversations that were deleted."""
     receipts: dict[str, Receipt] = field(default_factory=dict)
     epochs: dict[str, int] = field(default_factory=dict)
     owners: dict[str, str] = field(default_factory=dict)
@@ -140,7 +152,10 @@ class MemoryLedger:
         store, id_ = self._open(), commit.conversation_id
         kept = store.conversations.get(id_)
         seq = len(kept.events) if kept else 0
-        standing = Standing(store.owners.get(id_), store.epochs.get(id_, 0), seq, id_ in store.deleted)
+        base = store.conversations.get(commit.base.conversation_id) if commit.base else None
+        standing = Standing(
+            store.owners.get(id_), store.epochs.get(id_, 0), seq, id_ in store.deleted, len(base.events) if base else 0
+        )
         plan = planned(commit, standing)
         if isinstance(plan, Refusal):
             return plan
@@ -159,7 +174,10 @@ class MemoryLedger:
             kept = store.conversations.setdefault(commit.conversation_id, Kept())
             kept.events.extend(events)
             kept.updated = max(kept.updated, commit.at)
-            text = newest_text(event.entity for event in events)
+            if commit.base is not None:
+                base = store.conversations[commit.base.conversation_id]
+                kept.strands = strands(commit.base, len(base.events), base.strands)
+            text = text_of(commit)
             kept.text = text if text[0] >= kept.text[0] else kept.text
             for event in events:
                 kept.current[event.entity.id] = event.entity
@@ -181,7 +199,7 @@ class MemoryLedger:
 
     async def load(self, conversation_id: str) -> Snapshot | None:
         kept = self._open().conversations.get(conversation_id)
-        return Snapshot(in_order(kept.current.values()), len(kept.events)) if kept else None
+        return Snapshot(in_order(self._whole(conversation_id)), len(kept.events)) if kept else None
 
     async def head(self, conversation_id: str) -> Snapshot | None:
         kept = self._open().conversations.get(conversation_id)
@@ -197,14 +215,16 @@ class MemoryLedger:
 
     async def page(self, conversation_id: str, before: str | None, limit: int) -> Page:
         end = None if before is None else read_page_cursor(before)
-        items = [item for item in self._all(Item, conversation_id) if end is None or item.ord < end]
-        items.sort(key=lambda item: item.ord)
+        every = [entity for entity in self._whole(conversation_id) if isinstance(entity, Item)]
+        items = sorted((item for item in every if end is None or item.ord < end), key=lambda item: item.ord)
         shown = items[-max(1, limit) :]
-        return Page(shown, page_cursor(shown[0].ord) if len(items) > len(shown) else None)
+        return Page(shown, cursor_at(shown[0].ord) if len(items) > len(shown) else None)
 
     async def find(self, entity_id: str) -> AnyEntity | None:
         found = (kept.current.get(entity_id) for kept in self._open().conversations.values())
-        return next((entity for entity in found if entity), None)
+        own = next((entity for entity in found if entity), None)
+        every = self._whole(entity_id.partition(".")[0]) if own is None else ()
+        return own or next((entity for entity in every if entity.id == entity_id), None)
 
     async def conversations(self, query: ListQuery) -> tuple[Sequence[Summary], str | None]:
         wanted = [
@@ -263,7 +283,8 @@ class MemoryLedger:
 
     async def sweep_blobs(self, grace_s: float) -> int:
         store = self._open()
-        events = (event for kept in store.conversations.values() for event in kept.events)
+        ghosts = (event for ghost in store.ghosts.values() for event in ghost)
+        events = (*(event for kept in store.conversations.values() for event in kept.events), *ghosts)
         used = {digest for event in events for digest in possible(event_json(event))}
         now = store.seconds()
         store.unused = {digest: store.unused.get(digest, now) for digest in store.blobs if digest not in used}
@@ -283,8 +304,12 @@ class MemoryLedger:
 
     async def delete(self, conversation_id: str, command_id: str) -> bool:
         store = self._open()
-        if store.conversations.pop(conversation_id, None) is None:
+        gone = store.conversations.pop(conversation_id, None)
+        if gone is None:
             return False
+        store.ghosts[conversation_id] = gone.events
+        for source in (conversation_id, *(strand.source for strand in gone.strands)):
+            self._prune(source, is_fork=source != conversation_id or bool(gone.strands))
         store.deleted.add(conversation_id)
         store.owners.pop(conversation_id, None)
         store.partials.pop(conversation_id, None)
@@ -311,6 +336,34 @@ class MemoryLedger:
         if self._closed:
             raise closed()
         return self.store
+
+    def _whole(self, conversation_id: str) -> list[AnyEntity]:
+        kept = self._open().conversations.get(conversation_id)
+        if kept is None:
+            return []
+        layers = ((strand, (event.entity for event in self._seen(strand))) for strand in kept.strands)
+        return whole(kept.current.values(), layers, conversation_id)
+
+    def _seen(self, strand: Strand) -> list[Event]:
+        """The newest event of each entity of a source, as a fork sees it."""
+        kept = self.store.conversations.get(strand.source)
+        events = kept.events if kept else self.store.ghosts.get(strand.source, [])
+        return list({event.entity.id: event for event in events if event.seq <= strand.seq}.values())
+
+    def _prune(self, source: str, *, is_fork: bool) -> None:
+        """Of what was deleted only that stays which a fork needs."""
+        ghost = self.store.ghosts.get(source, [])
+        looked_at = {each for kept in self.store.conversations.values() for each in kept.strands}
+        keep: set[int] = set()
+        for strand in (each for each in looked_at if each.source == source):
+            rows = [
+                Row(event.seq, str(event.kind), place_of(event.entity).ord, run_of(event.entity))
+                for event in self._seen(strand)
+            ]
+            keep |= needed(rows, strand, is_fork=is_fork)
+        self.store.ghosts[source] = [event for event in ghost if event.seq in keep]
+        if not self.store.ghosts[source]:
+            del self.store.ghosts[source]
 
     def _all(self, kind: type[K], conversation_id: str) -> list[K]:
         kept = self._open().conversations.get(conversation_id)

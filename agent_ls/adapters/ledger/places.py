@@ -65,6 +65,11 @@ def newest_text(entities: Iterable[AnyEntity]) -> tuple[int, str]:
     return newest
 
 
+def excerpt(text: str) -> str:
+    """Of an answer, as a list shows it."""
+    return text.strip()[:EXCERPT_LENGTH].encode("utf-8", "replace").decode()
+
+
 def in_order(entities: Iterable[AnyEntity]) -> list[AnyEntity]:
     """Conversation, runs, attempts, items, requests; each kind by its place."""
 
@@ -92,10 +97,6 @@ def with_seq(receipt: Receipt, seq: int) -> Receipt:
     if receipt.refusal is not None:
         return receipt
     return replace(receipt, result={**(receipt.result or {}), "seq": seq})
-
-
-def page_cursor(ord_: int) -> str:
-    return str(ord_)
 
 
 def read_page_cursor(cursor: str) -> int:
@@ -150,6 +151,14 @@ def deleted(conversation_id: str) -> Refusal:
     )
 
 
+def missing_base(conversation_id: str) -> Refusal:
+    return Refusal(
+        Code.NOT_FOUND,
+        f"Conversation {conversation_id} was deleted in this moment, so nothing can go on from it.",
+        "`agent-ls conversations` lists what there is.",
+    )
+
+
 def key_conflict(command_id: str) -> Refusal:
     return Refusal(
         Code.COMMAND_CONFLICT,
@@ -172,9 +181,7 @@ def _run_state(run: Run) -> State | None:
 
 
 def _excerpt(item: Item) -> str:
-    if not isinstance(item.payload, AssistantMessage):
-        return ""
-    return item.payload.text.strip()[:EXCERPT_LENGTH].encode("utf-8", "replace").decode()
+    return excerpt(item.payload.text) if isinstance(item.payload, AssistantMessage) else ""
 
 
 _RANK = {kind: rank for rank, kind in enumerate(EventKind)}

@@ -7,7 +7,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent_ls.adapters.ledger import codec
-from agent_ls.adapters.ledger.places import Place, deleted, place_of, stale_epoch, with_seq
+from agent_ls.adapters.ledger.places import (
+    NO_TEXT,
+    Place,
+    deleted,
+    excerpt,
+    missing_base,
+    newest_text,
+    place_of,
+    stale_epoch,
+    with_seq,
+)
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import Event
@@ -17,12 +27,16 @@ from agent_ls.ports.ledger import Commit, Receipt
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a conversation stands when a commit comes to it. `owner` is None when nobody holds the claim."""
+    """Where a conversation stands when a commit comes to it. `owner` is None when nobody holds the claim.
+
+    `base` is where the one stands that it is to go on from, 0 without any.
+    """
 
     owner: str | None = None
     epoch: int = 0
     seq: int = 0
     deleted: bool = False
+    base: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,6 +75,8 @@ def planned(commit: Commit, standing: Standing) -> Plan | Refusal:
         return deleted(commit.conversation_id)
     if standing.owner is None or standing.epoch != commit.epoch:
         return stale_epoch(commit.epoch, standing.epoch)
+    if commit.base is not None and not standing.base:
+        return missing_base(commit.base.conversation_id)
     last = standing.seq + len(commit.facts)
     events = [
         Event(commit.conversation_id, seq, fact.at or commit.at, fact.kind, str(fact.name), fact.entity)
@@ -83,6 +99,14 @@ def highest_number(events: Iterable[Event]) -> int:
 def listing(commit: Commit) -> Listing:
     found = [fact.entity for fact in commit.facts if isinstance(fact.entity, Conversation)]
     return Listing(found[-1].workspace, found[-1].title.casefold(), found[-1].archived) if found else Listing()
+
+
+def text_of(commit: Commit) -> tuple[int, str]:
+    """Place and beginning of the last answer that the conversation has by this commit."""
+    found = newest_text(fact.entity for fact in commit.facts)
+    if found == NO_TEXT and commit.base is not None and commit.base.text:
+        return commit.base.through, excerpt(commit.base.text)
+    return found
 
 
 def keep_bytes(prepared: Prepared, events: Sequence[Event]) -> None:

@@ -7,11 +7,10 @@ import sqlite3
 from collections.abc import Sequence
 from functools import partial
 
-from agent_ls.adapters.ledger import codec
+from agent_ls.adapters.ledger import codec, forks
 from agent_ls.adapters.ledger.places import (
     in_order,
     list_cursor,
-    page_cursor,
     read_list_cursor,
     read_page_cursor,
 )
@@ -19,11 +18,14 @@ from agent_ls.adapters.ledger.places import (
     summary as make_summary,
 )
 from agent_ls.adapters.ledger.plan import receipt_of
+from agent_ls.adapters.ledger.strands import page as make_page
+from agent_ls.adapters.ledger.strands import whole
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect, EffectClass, EffectType
 from agent_ls.core.events import AnyEntity, Event, EventKind
 from agent_ls.core.ids import SUBAGENT
 from agent_ls.core.items import Item
+from agent_ls.core.lineage import as_own
 from agent_ls.core.request import Request
 from agent_ls.ports.ledger import ListQuery, Page, Receipt, Snapshot, Summary
 
@@ -35,7 +37,10 @@ def load(db: Connection, conversation_id: str) -> Snapshot | None:
     if seq is None:
         return None
     rows = db.execute(f"{_NEWEST} WHERE current.conversation_id = ?", (conversation_id,))
-    return Snapshot(in_order(codec.decode(kind, entity) for kind, entity in rows), seq)
+    own = [codec.decode(kind, entity) for kind, entity in rows]
+    given = forks.of(db, conversation_id)
+    found = whole(own, ((strand, forks.layer(db, strand)) for strand in given), conversation_id) if given else own
+    return Snapshot(in_order(found), seq)
 
 
 def head(db: Connection, conversation_id: str) -> Snapshot | None:
@@ -61,20 +66,33 @@ def events(db: Connection, conversation_id: str, *, after: int, limit: int) -> S
 
 def page(db: Connection, conversation_id: str, *, before: str | None, limit: int) -> Page:
     limit = max(1, limit)
+    end = _NO_END if before is None else read_page_cursor(before)
     rows = db.execute(
-        "SELECT current.ord, CAST(event.entity AS BLOB) FROM current JOIN event ON event.id = current.event"
+        "SELECT CAST(event.entity AS BLOB) FROM current JOIN event ON event.id = current.event"
         " WHERE current.conversation_id = ? AND current.kind = 'item' AND current.ord < ?"
         " ORDER BY current.ord DESC LIMIT ?",
-        (conversation_id, _NO_END if before is None else read_page_cursor(before), limit + 1),
+        (conversation_id, end, limit + 1),
     ).fetchall()
-    shown = rows[:limit]
-    items = [_item(entity) for _, entity in reversed(shown)]
-    return Page(items, page_cursor(shown[-1][0]) if len(rows) > limit else None)
+    if _seq(db, conversation_id) is None:
+        return Page([], None)
+    given = forks.of(db, conversation_id) if len(rows) <= limit else []
+    layers = (forks.newest(db, strand, before=end, limit=limit + 1) for strand in given)
+    return make_page([_item(row[0]) for row in rows], layers, conversation_id, limit=limit)
 
 
 def find(db: Connection, entity_id: str) -> AnyEntity | None:
-    row = db.execute(f"{_NEWEST} WHERE current.entity_id = ?", (entity_id,)).fetchone()
-    return codec.decode(*row) if row else None
+    row = db.execute(f"{_NEWEST} WHERE current.entity_id = ? AND {_LISTED}", (entity_id,)).fetchone()
+    if row is not None:
+        return codec.decode(*row)
+    conversation_id = entity_id.partition(".")[0]
+    given = forks.of(db, conversation_id) if conversation_id != entity_id else []
+    for strand in given:
+        if (found := forks.item(db, strand, entity_id)) is not None:
+            return as_own(found, conversation_id)
+    # A run of the parent, say: told from its items. Rare enough to be looked for among everything.
+    snapshot = load(db, conversation_id) if given else None
+    every = () if snapshot is None else snapshot.entities
+    return next((entity for entity in every if entity.id == entity_id), None)
 
 
 def conversations(db: Connection, query: ListQuery) -> tuple[Sequence[Summary], str | None]:
@@ -129,7 +147,9 @@ def requests(db: Connection, workspace: str | None, conversation_id: str | None)
 
 
 def request_by_number(db: Connection, number: int) -> Request | None:
-    row = db.execute(f"{_NEWEST} WHERE current.kind = 'request' AND current.ord = ?", (number,)).fetchone()
+    row = db.execute(
+        f"{_NEWEST} WHERE current.kind = 'request' AND current.ord = ? AND {_LISTED}", (number,)
+    ).fetchone()
     return _request(row[1]) if row else None
 
 
@@ -198,6 +218,9 @@ _NO_END = (1 << 63) - 1
 
 # As bytes: whether they are text is found out where it can be said what they were.
 _NEWEST = "SELECT current.kind, CAST(event.entity AS BLOB) FROM current JOIN event ON event.id = current.event"
+
+# What was deleted and is kept for its forks is found by nobody else.
+_LISTED = "EXISTS (SELECT 1 FROM conversation c WHERE c.conversation_id = current.conversation_id)"
 
 _SUMMARY = """SELECT seq, CAST(text AS BLOB),
     (SELECT CAST(event.entity AS BLOB) FROM current JOIN event ON event.id = current.event

@@ -89,7 +89,23 @@ _UNUSED_BLOBS: Final = Migration(
 # Where the conversation stood when the effect was begun again: whether anything came of it.
 _ATTEMPTS: Final = Migration(4, ("ALTER TABLE effect ADD COLUMN seq INTEGER",))
 
-MIGRATIONS: Final = (_TABLES, _INSTANCES, _UNUSED_BLOBS, _ATTEMPTS)
+# Where a fork's history lies, nearest first. `former` is where an entity of a source stood while a fork saw it like
+# that, from event `since` until event `until`: a row comes only when a source changes what a fork has of it.
+_LINEAGE: Final = Migration(
+    5,
+    (
+        """CREATE TABLE lineage (
+            conversation_id TEXT NOT NULL, depth INTEGER NOT NULL, source TEXT NOT NULL, seq INTEGER NOT NULL,
+            through INTEGER NOT NULL, PRIMARY KEY (conversation_id, depth)) WITHOUT ROWID""",
+        "CREATE INDEX lineage_source ON lineage (source, seq)",
+        """CREATE TABLE former (
+            conversation_id TEXT NOT NULL, kind TEXT NOT NULL, ord INTEGER NOT NULL, entity_id TEXT NOT NULL,
+            since INTEGER NOT NULL, until INTEGER NOT NULL, event INTEGER NOT NULL,
+            PRIMARY KEY (conversation_id, kind, ord, entity_id, since)) WITHOUT ROWID""",
+    ),
+)
+
+MIGRATIONS: Final = (_TABLES, _INSTANCES, _UNUSED_BLOBS, _ATTEMPTS, _LINEAGE)
 
 
 def refuse_newer(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -7,8 +7,8 @@ transactions.
 import sqlite3
 from collections.abc import Sequence
 
-from agent_ls.adapters.ledger import instances
-from agent_ls.adapters.ledger.places import key_conflict, newest_text
+from agent_ls.adapters.ledger import forks, instances
+from agent_ls.adapters.ledger.places import key_conflict
 from agent_ls.adapters.ledger.plan import (
     Prepared,
     Standing,
@@ -18,6 +18,7 @@ from agent_ls.adapters.ledger.plan import (
     newest_places,
     planned,
     receipt_row,
+    text_of,
 )
 from agent_ls.adapters.ledger.reads import receipt as read_receipt
 from agent_ls.core.effects import Effect
@@ -30,8 +31,9 @@ Connection = sqlite3.Connection
 
 def append(db: Connection, prepared: Prepared) -> Committed | Refusal:
     commit = prepared.commit
-    owner, epoch, seq, gone = db.execute(_STANDING, {"id": commit.conversation_id}).fetchone()
-    plan = planned(commit, Standing(owner, epoch, seq, bool(gone)))
+    owner, epoch, seq, gone, kept = db.execute(_STANDING, {"id": commit.conversation_id}).fetchone()
+    base = forks.base_seq(db, commit.base)
+    plan = planned(commit, Standing(owner, epoch, seq, bool(gone), base))
     if isinstance(plan, Refusal):
         return plan
     if plan.receipt is not None and not _keep_receipt(db, plan.receipt):
@@ -40,8 +42,12 @@ def append(db: Connection, prepared: Prepared) -> Committed | Refusal:
         if known.conversation_id != commit.conversation_id:
             return key_conflict(known.command_id)
         return Committed((), seq, known)
+    if commit.base is not None:
+        forks.begin(db, commit.conversation_id, commit.base, seq=base)
     if plan.events:
         _write_events(db, prepared, plan.events)
+        if kept:
+            forks.keep_former(db, newest_places(plan.events), kept=kept)
         _write_current(db, commit.conversation_id, plan.events)
         _write_conversation(db, commit, plan.seq)
     _write_effects(db, commit)
@@ -92,7 +98,8 @@ def delete(db: Connection, *, receipt: Receipt, at: str) -> bool:
     if found is None:
         return False
     db.execute("INSERT INTO tombstone (conversation_id, at) VALUES (?, ?)", (conversation_id, at))
-    for table in ("current", "event", "effect", "receipt", "conversation"):
+    forks.forget(db, conversation_id)
+    for table in ("effect", "receipt", "conversation"):
         db.execute(f"DELETE FROM {table} WHERE conversation_id = ?", (conversation_id,))
     db.execute("UPDATE claim SET owner = NULL WHERE conversation_id = ?", (conversation_id,))
     _keep_receipt(db, receipt)
@@ -142,8 +149,7 @@ def _write_current(db: Connection, conversation_id: str, events: Sequence[Event]
 
 def _write_conversation(db: Connection, commit: Commit, seq: int) -> None:
     new = listing(commit)
-    text = newest_text(fact.entity for fact in commit.facts)
-    row = (commit.conversation_id, seq, commit.at, new.workspace, new.title, new.archived, *text)
+    row = (commit.conversation_id, seq, commit.at, new.workspace, new.title, new.archived, *text_of(commit))
     db.execute(_UPSERT_CONVERSATION, row)
 
 
@@ -162,7 +168,8 @@ _STANDING = """SELECT
     (SELECT owner FROM claim WHERE conversation_id = :id),
     coalesce((SELECT epoch FROM claim WHERE conversation_id = :id), 0),
     coalesce((SELECT seq FROM conversation WHERE conversation_id = :id), 0),
-    (SELECT 1 FROM tombstone WHERE conversation_id = :id)"""
+    (SELECT 1 FROM tombstone WHERE conversation_id = :id),
+    coalesce((SELECT max(seq) FROM lineage WHERE source = :id), 0)"""
 
 _UPSERT_CURRENT = """INSERT INTO current VALUES (?, ?, ?, ?, ?,
         (SELECT id FROM event WHERE conversation_id = ? AND seq = ?))

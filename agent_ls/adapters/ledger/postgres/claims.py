@@ -9,6 +9,7 @@ from typing import Final
 
 from agent_ls.adapters.ledger.places import held_elsewhere
 from agent_ls.adapters.ledger.plan import receipt_row
+from agent_ls.adapters.ledger.postgres import forks
 from agent_ls.adapters.ledger.postgres.leases import COLUMNS, Leases
 from agent_ls.adapters.ledger.postgres.links import Connection
 from agent_ls.adapters.ledger.postgres.statements import CHANNEL
@@ -83,7 +84,8 @@ async def delete(db: Connection, receipt: Receipt, at: str, *, boot_id: str) -> 
         if not seq:
             return False
         await db.execute(_BURY, id_, at)
-        for table in ("current", "event", "effect", "receipt", "inbox", "partial"):
+        await forks.forget(db, id_)
+        for table in ("effect", "receipt", "inbox", "partial"):
             await db.execute(f"DELETE FROM {table} WHERE conversation_id = $1", id_)
         await db.execute(
             "INSERT INTO receipt (command_id, conversation_id, status, result) VALUES ($1, $2, $3, $4)"

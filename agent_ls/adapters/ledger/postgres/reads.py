@@ -12,24 +12,33 @@ from agent_ls.adapters.ledger import codec
 from agent_ls.adapters.ledger.places import (
     in_order,
     list_cursor,
-    page_cursor,
     read_list_cursor,
     read_page_cursor,
 )
 from agent_ls.adapters.ledger.places import summary as make_summary
 from agent_ls.adapters.ledger.plan import receipt_of
+from agent_ls.adapters.ledger.postgres import forks
 from agent_ls.adapters.ledger.postgres.links import Connection
+from agent_ls.adapters.ledger.strands import page as make_page
+from agent_ls.adapters.ledger.strands import whole
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect, EffectClass, EffectType
 from agent_ls.core.events import AnyEntity, Event, EventKind
 from agent_ls.core.ids import SUBAGENT
 from agent_ls.core.items import Item
+from agent_ls.core.lineage import as_own
 from agent_ls.core.request import Request
 from agent_ls.ports.ledger import ListQuery, Page, Receipt, Snapshot, Summary
 
 
 async def load(db: Connection, conversation_id: str) -> Snapshot | None:
-    return _snapshot(await db.fetch(_LOAD, conversation_id))
+    """Of a fork in several statements: what it has from others does not change."""
+    own = _snapshot(await db.fetch(_LOAD, conversation_id))
+    given = [] if own is None else await forks.of(db, conversation_id)
+    if own is None or not given:
+        return own
+    layers = [(strand, await forks.layer(db, strand)) for strand in given]
+    return Snapshot(in_order(whole(own.entities, layers, conversation_id)), own.seq)
 
 
 async def head(db: Connection, conversation_id: str) -> Snapshot | None:
@@ -45,14 +54,24 @@ async def page(db: Connection, conversation_id: str, *, before: str | None, limi
     limit = max(1, limit)
     end = _NO_END if before is None else read_page_cursor(before)
     rows = await db.fetch(_PAGE, conversation_id, end, limit + 1)
-    shown = rows[:limit]
-    items = [_item(entity) for _, entity in reversed(shown)]
-    return Page(items, page_cursor(shown[-1][0]) if len(rows) > limit else None)
+    given = await forks.of(db, conversation_id) if len(rows) <= limit else []
+    layers = [await forks.newest(db, strand, before=end, limit=limit + 1) for strand in given]
+    return make_page([_item(row[0]) for row in rows], layers, conversation_id, limit=limit)
 
 
 async def find(db: Connection, entity_id: str) -> AnyEntity | None:
-    row = await db.fetchrow(f"{_NEWEST} WHERE p.entity_id = $1", entity_id)
-    return codec.decode(*row) if row else None
+    row = await db.fetchrow(f"{_NEWEST} WHERE p.entity_id = $1 AND {_LISTED}", entity_id)
+    if row is not None:
+        return codec.decode(*row)
+    conversation_id = entity_id.partition(".")[0]
+    given = await forks.of(db, conversation_id) if conversation_id != entity_id else []
+    for strand in given:
+        if (found := await forks.item(db, strand, entity_id)) is not None:
+            return as_own(found, conversation_id)
+    # A run of the parent, say: told from its items. Rare enough to be looked for among everything.
+    snapshot = await load(db, conversation_id) if given else None
+    every = () if snapshot is None else snapshot.entities
+    return next((entity for entity in every if entity.id == entity_id), None)
 
 
 async def conversations(db: Connection, query: ListQuery) -> tuple[Sequence[Summary], str | None]:
@@ -102,7 +121,7 @@ async def requests(db: Connection, workspace: str | None, conversation_id: str |
 
 
 async def request_by_number(db: Connection, number: int) -> Request | None:
-    row = await db.fetchrow(f"{_NEWEST} WHERE p.kind = 'request' AND p.ord = $1", number)
+    row = await db.fetchrow(f"{_NEWEST} WHERE p.kind = 'request' AND p.ord = $1 AND {_LISTED}", number)
     return _request(row[1]) if row else None
 
 
@@ -175,6 +194,9 @@ _EVENT_OF_PLACE = "event e ON e.conversation_id = p.conversation_id AND e.seq = 
 
 _NEWEST = f"SELECT p.kind, e.entity FROM current p JOIN {_EVENT_OF_PLACE}"
 
+# What was deleted and is kept for its forks is found by nobody else.
+_LISTED = "EXISTS (SELECT 1 FROM conversation c WHERE c.conversation_id = p.conversation_id AND c.deleted_at IS NULL)"
+
 _LOAD = f"""SELECT c.seq, p.kind, e.entity FROM conversation c
     LEFT JOIN current p ON p.conversation_id = c.conversation_id LEFT JOIN {_EVENT_OF_PLACE}
     WHERE c.conversation_id = $1 AND c.seq > 0"""
@@ -191,8 +213,8 @@ _PARTIALS = """SELECT item_id, text FROM partial p WHERE conversation_id = $1
 _EVENTS = """SELECT seq, at, kind, fact, entity FROM event
     WHERE conversation_id = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
 
-_PAGE = f"""SELECT p.ord, e.entity FROM current p JOIN {_EVENT_OF_PLACE}
-    WHERE p.conversation_id = $1 AND p.kind = 'item' AND p.ord < $2 ORDER BY p.ord DESC LIMIT $3"""
+_PAGE = f"""SELECT e.entity FROM current p JOIN {_EVENT_OF_PLACE}
+    WHERE {_LISTED} AND p.conversation_id = $1 AND p.kind = 'item' AND p.ord < $2 ORDER BY p.ord DESC LIMIT $3"""
 
 _LIST = f"""SELECT c.conversation_id, c.updated, c.seq, c.text, e.entity,
         ARRAY(SELECT state FROM current s WHERE s.conversation_id = c.conversation_id AND s.state IS NOT NULL) AS states

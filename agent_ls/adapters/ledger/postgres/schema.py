@@ -99,7 +99,24 @@ _ATTEMPTS: Final = Migration(
     ),
 )
 
-MIGRATIONS: Final = (_TABLES, _ATTEMPTS)
+# Where a fork's history lies, nearest first. `former` is where an entity of a source stood while a fork saw it like
+# that, from event `since` until event `until`; `kept` is up to which event of a conversation forks of it look.
+_LINEAGE: Final = Migration(
+    3,
+    (
+        """CREATE TABLE lineage (
+            conversation_id TEXT COLLATE "C" NOT NULL, depth INTEGER NOT NULL, source TEXT COLLATE "C" NOT NULL,
+            seq BIGINT NOT NULL, through BIGINT NOT NULL, PRIMARY KEY (conversation_id, depth))""",
+        "CREATE INDEX lineage_source ON lineage (source)",
+        """CREATE TABLE former (
+            conversation_id TEXT COLLATE "C" NOT NULL, kind TEXT NOT NULL, ord BIGINT NOT NULL,
+            entity_id TEXT COLLATE "C" NOT NULL, since BIGINT NOT NULL, until BIGINT NOT NULL,
+            PRIMARY KEY (conversation_id, kind, ord, entity_id, since))""",
+        "ALTER TABLE conversation ADD COLUMN kept BIGINT NOT NULL DEFAULT 0",
+    ),
+)
+
+MIGRATIONS: Final = (_TABLES, _ATTEMPTS, _LINEAGE)
 
 
 async def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> int:

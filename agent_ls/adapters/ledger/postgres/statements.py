@@ -7,8 +7,7 @@ each conversation and each command comes once at most.
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from agent_ls.adapters.ledger.places import newest_text
-from agent_ls.adapters.ledger.plan import Plan, Prepared, highest_number, listing, newest_places, receipt_row
+from agent_ls.adapters.ledger.plan import Plan, Prepared, highest_number, listing, newest_places, receipt_row, text_of
 from agent_ls.core.events import run_of
 from agent_ls.ports.ledger import Commit
 
@@ -26,6 +25,7 @@ def parameters(works: Sequence[Work], boot_id: str) -> list[Any]:
         *_columns(_owed(commits), 4),
         [done for commit in commits for done in commit.settled],
         max((highest_number(plan.events) for _, plan in works), default=0),
+        *_columns(_bases(commits), 3),
         [f"{boot_id} {prepared.commit.conversation_id}" for prepared, plan in works if plan.events or plan.receipt],
     ]
 
@@ -51,7 +51,7 @@ def _places(commit: Commit, plan: Plan) -> Iterable[Sequence[Any]]:
 
 def _moved(commit: Commit, plan: Plan) -> Sequence[Any]:
     new = listing(commit)
-    ord_, text = newest_text(fact.entity for fact in commit.facts)
+    ord_, text = text_of(commit)
     title = None if new.title is None else new.title.encode("utf-8", "replace")
     return commit.conversation_id, plan.seq, commit.at, new.workspace, title, new.archived, ord_, text.encode()
 
@@ -64,6 +64,12 @@ def _owed(commits: Iterable[Commit]) -> Iterable[Sequence[Any]]:
                 yield effect.id, effect.conversation_id, str(effect.type), str(effect.effect_class)
 
 
+def _bases(commits: Iterable[Commit]) -> Iterable[Sequence[Any]]:
+    for commit in commits:
+        if commit.base is not None:
+            yield commit.conversation_id, commit.base.conversation_id, commit.base.through
+
+
 CHANNEL: Final = "agent_ls"
 
 # Times never go back, so that a cursor of the list stays good when the wall clock is set back.
@@ -71,6 +77,10 @@ WRITE: Final = f"""WITH
     events AS (INSERT INTO event (conversation_id, seq, kind, fact, entity_id, run_id, command_id, epoch, at, entity)
         SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
             $8::bigint[], $9::text[], $10::bytea[])),
+    kept AS (INSERT INTO former (conversation_id, kind, ord, entity_id, since, until)
+        SELECT p.conversation_id, p.kind, p.ord, p.entity_id, p.seq, n.seq
+        FROM unnest($11::text[], $16::bigint[]) AS n (id, seq) JOIN current p ON p.entity_id = n.id
+            JOIN conversation c ON c.conversation_id = p.conversation_id WHERE p.seq <= c.kept),
     places AS (INSERT INTO current (entity_id, conversation_id, kind, ord, state, seq)
         SELECT * FROM unnest($11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[], $16::bigint[])
         ON CONFLICT (entity_id) DO UPDATE SET ord = excluded.ord, state = excluded.state, seq = excluded.seq),
@@ -90,5 +100,11 @@ WRITE: Final = f"""WITH
             WITH ORDINALITY AS n (id, owner, type, class, place) ORDER BY place
         ON CONFLICT DO NOTHING),
     settled AS (DELETE FROM effect WHERE effect_id = ANY($33::text[])),
-    numbers AS (UPDATE counter SET last = $34 WHERE last < $34)
-    SELECT pg_notify('{CHANNEL}', n) FROM unnest($35::text[]) AS n"""
+    numbers AS (UPDATE counter SET last = $34 WHERE last < $34),
+    bases AS (SELECT * FROM unnest($35::text[], $36::text[], $37::bigint[]) AS n (id, source, through)),
+    begun AS (INSERT INTO lineage (conversation_id, depth, source, seq, through)
+        SELECT n.id, 0, n.source, c.seq, n.through FROM bases n JOIN conversation c ON c.conversation_id = n.source
+        UNION ALL SELECT n.id, 1 + l.depth, l.source, l.seq, least(l.through, n.through)
+        FROM bases n JOIN lineage l ON l.conversation_id = n.source),
+    watched AS (UPDATE conversation c SET kept = c.seq FROM bases n WHERE c.conversation_id = n.source)
+    SELECT pg_notify('{CHANNEL}', n) FROM unnest($38::text[]) AS n"""

@@ -6,8 +6,8 @@ Owns the group, its transaction and what happens when the connection is lost in 
 There is no task here: the first one that waits commits for all who wait with it, then the next one does.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import anyio
@@ -21,7 +21,7 @@ from agent_ls.adapters.ledger.postgres.links import Connection, Server, end
 from agent_ls.adapters.ledger.postgres.statements import WRITE, Work, parameters
 from agent_ls.adapters.ledger.postgres.trouble import LOST, TROUBLE, ledger_error
 from agent_ls.core.errors import Refusal
-from agent_ls.ports.ledger import Committed, Receipt
+from agent_ls.ports.ledger import Commit, Committed, Receipt
 
 GROUP_LIMIT: Final = 256
 FIRST_WAIT_S: Final = 0.05
@@ -127,6 +127,8 @@ class Writer:
             keys = {f"conversation {commit.conversation_id}"}
             if commit.receipt is not None:
                 keys.add(f"command {commit.receipt.command_id}")
+            if commit.base is not None:
+                keys.add(f"conversation {commit.base.conversation_id}")
             if len(group) < GROUP_LIMIT and not keys & taken:
                 group.append(ticket)
             # Also of what has to wait: nothing overtakes an earlier commit of its conversation.
@@ -197,7 +199,7 @@ class Writer:
             standings = await _standings(connection, group)
             commands = [one.commit.receipt.command_id for one in group if asked and one.commit.receipt]
             known = await reads.receipts(connection, commands) if commands else {}
-            decisions = [self._decided(one, standings.get(one.commit.conversation_id, _NEW), known) for one in group]
+            decisions = [self._decided(one, _standing(one.commit, standings), known) for one in group]
             works = [(one, plan) for one, plan in zip(group, decisions, strict=True) if isinstance(plan, Plan)]
             await self._finish(connection, works)
         except BaseException:
@@ -244,8 +246,15 @@ def _is_bug(error: Exception) -> bool:
 
 async def _standings(connection: Connection, group: Sequence[Prepared]) -> dict[str, Standing]:
     """Locks the rows, always in the same order. Whoever else writes one of them is waited for."""
-    rows = await connection.fetch(_LOCK, [prepared.commit.conversation_id for prepared in group])
+    bases = [one.commit.base.conversation_id for one in group if one.commit.base is not None]
+    rows = await connection.fetch(_LOCK, [*(one.commit.conversation_id for one in group), *bases])
     return {row[0]: Standing(row[1], row[2], row[3], row[4]) for row in rows}
+
+
+def _standing(commit: Commit, standings: Mapping[str, Standing]) -> Standing:
+    found = standings.get(commit.conversation_id, _NEW)
+    base = None if commit.base is None else standings.get(commit.base.conversation_id)
+    return found if base is None or base.deleted else replace(found, base=base.seq)
 
 
 def _answer(prepared: Prepared, decided: Decision) -> Answer:

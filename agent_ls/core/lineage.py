@@ -1,0 +1,154 @@
+"""What a fork has from the conversation that it was made of: everything up to a place, as its own.
+
+Owns which entities come along, under which ids, and what of them stays behind. Pure, and the same each time: nothing is
+copied when a fork is made, so this is what a reader of the fork sees. Does not own where a fork may begin (fork.py).
+
+What a model was sent stays as it was, to the byte: ids of calls are kept, and so is every text. Behind stay what is the
+parent's to settle (background shells, reviews of edits, requests that wait) and what the parent has used up.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from agent_ls.core.attempt import Attempt, AttemptStatus
+from agent_ls.core.conversation import Conversation
+from agent_ls.core.events import AnyEntity
+from agent_ls.core.items import Call, Item, Payload, Subagent, ToolResult, Usage
+from agent_ls.core.request import Request
+from agent_ls.core.run import Run, RunStatus
+from agent_ls.core.shells import SHELL
+
+_ENDED_AS: Final[Mapping[AttemptStatus, RunStatus]] = {
+    AttemptStatus.COMPLETED: RunStatus.COMPLETED,
+    AttemptStatus.FAILED: RunStatus.FAILED,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """What a new conversation goes on from: the items of another one up to the place `through`.
+
+    `text` is the last answer among them, as far as a list shows it.
+    """
+
+    conversation_id: str
+    through: int
+    text: str = ""
+
+
+def inherited(layers: Iterable[tuple[int, Iterable[AnyEntity]]], own: str) -> list[AnyEntity]:
+    """Of each source what is there up to its place, nearest source first: what it says of an entity counts."""
+    found: dict[str, AnyEntity] = {}
+    for through, entities in layers:
+        for entity in entities:
+            if isinstance(entity, Conversation) or (isinstance(entity, Item) and entity.ord > through):
+                continue
+            mine = as_own(entity, own)
+            found.setdefault(mine.id, mine)
+    runs = {entity.run_id for entity in found.values() if isinstance(entity, Item)}
+    return [_closed(entity, found) for entity in found.values() if _comes_along(entity, runs, found)]
+
+
+def as_own(entity: AnyEntity, own: str) -> AnyEntity:
+    """An entity of a source as that of the conversation `own`."""
+    match entity:
+        case Conversation():
+            return entity
+        case Run():
+            return replace(
+                entity,
+                id=_own(entity.id, entity, own),
+                conversation_id=own,
+                user_item_id=_maybe(entity.user_item_id, entity, own),
+                active_attempt_id=_maybe(entity.active_attempt_id, entity, own),
+                retry_of=_maybe(entity.retry_of, entity, own),
+                plan_id=_maybe(entity.plan_id, entity, own),
+                supersedes=_maybe(entity.supersedes, entity, own),
+            )
+        case Attempt():
+            return replace(
+                entity,
+                id=_own(entity.id, entity, own),
+                conversation_id=own,
+                run_id=_own(entity.run_id, entity, own),
+                answers=tuple(_own(answered, entity, own) for answered in entity.answers),
+                status=AttemptStatus.INTERRUPTED if entity.live else entity.status,
+                usage=Usage(),
+                last_usage=None if entity.last_usage is None else replace(entity.last_usage, cost_usd=None),
+            )
+        case Item():
+            return replace(
+                entity,
+                id=_own(entity.id, entity, own),
+                conversation_id=own,
+                run_id=_own(entity.run_id, entity, own),
+                attempt_id=_maybe(entity.attempt_id, entity, own),
+                step_id=_maybe(entity.step_id, entity, own),
+                parent_id=_maybe(entity.parent_id, entity, own),
+                payload=_payload(entity, own),
+            )
+        case Request():
+            return replace(
+                entity,
+                id=_own(entity.id, entity, own),
+                conversation_id=own,
+                run_id=_own(entity.run_id, entity, own),
+                item_id=_own(entity.item_id, entity, own),
+            )
+
+
+def _payload(item: Item, own: str) -> Payload:
+    match item.payload:
+        case Call() as call:
+            request_id = _maybe(call.request_id, item, own)
+            return replace(call, request_id=request_id, record=None, reviewed=None, result=_result(call.result))
+        case Subagent() as subagent:
+            return replace(subagent, usage=None, requests=())
+        case payload:
+            return payload
+
+
+def _result(result: ToolResult | None) -> ToolResult | None:
+    """Without the shell that it left running: that one is the parent's to look after."""
+    if result is None or result.data is None or SHELL not in result.data:
+        return result
+    return replace(result, data={name: value for name, value in result.data.items() if name != SHELL})
+
+
+def _comes_along(entity: AnyEntity, runs: set[str], found: Mapping[str, AnyEntity]) -> bool:
+    """Queued messages do not: nothing of them is in the transcript."""
+    match entity:
+        case Run():
+            return entity.id in runs
+        case Attempt():
+            return entity.run_id in runs
+        case Request():
+            return entity.item_id in found and not entity.pending
+        case _:
+            return True
+
+
+def _closed(entity: AnyEntity, found: Mapping[str, AnyEntity]) -> AnyEntity:
+    """A run that goes on in the parent has ended here, as far as it had come."""
+    if not isinstance(entity, Run) or entity.ended:
+        return entity
+    attempt = found.get(entity.active_attempt_id or "")
+    status = _ENDED_AS.get(attempt.status) if isinstance(attempt, Attempt) else None
+    return replace(
+        entity,
+        status=status or RunStatus.INTERRUPTED,
+        ended_at=entity.started_at or entity.created_at,
+        steers=(),
+        retry=None,
+        interrupt=None,
+    )
+
+
+def _own(known: str, of: Run | Attempt | Item | Request, own: str) -> str:
+    head, dot, rest = known.partition(".")
+    return f"{own}{dot}{rest}" if head == of.conversation_id else known
+
+
+def _maybe(known: str | None, of: Run | Attempt | Item | Request, own: str) -> str | None:
+    return None if known is None else _own(known, of, own)
