@@ -38,6 +38,8 @@ AT_WORK: Final = frozenset({ConversationStatus.RUNNING, ConversationStatus.WAITI
 
 SUBAGENT: Final = "subagent"
 """The relation of a conversation to the one that has handed a part of its work to it."""
+FORK: Final = "fork"
+"""The relation of a conversation to the one that it goes on from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +69,22 @@ class Compacting(Entity):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Forked(Entity):
+    """Where a fork began: in which conversation (`title` is what that was called then), after which item of it.
+
+    The fork has everything up to the place `through` from there; 0 and no item where nothing had been said.
+    `origin` is the conversation at the root of all forks between: what a provider has cached of it serves them all.
+    """
+
+    conversation_id: str
+    title: str
+    through: int
+    origin: str
+    item_id: str | None = None
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Conversation(Entity):
     """`workspace` is a root URI on the machine `host` (none where one machine has the ledger for itself).
 
@@ -87,6 +105,7 @@ class Conversation(Entity):
     parent_id: str | None = None
     relation: str | None = None
     delegated: Delegated | None = None
+    forked_from: Forked | None = None
     rules: tuple[dict[str, Any], ...] = ()
     trusted: bool = True
     host: str | None = None
@@ -120,6 +139,11 @@ def update(conversation: Conversation, change: Change, at: str, *, may_auto: boo
         archived=conversation.archived if change.archived is None else change.archived,
         updated_at=at,
     )
+
+
+def cache_key(conversation: Conversation) -> str:
+    """Under which a provider looks for what it has seen before: of a fork, what its root has sent."""
+    return conversation.id if conversation.forked_from is None else conversation.forked_from.origin
 
 
 def auto_refused() -> Refusal:

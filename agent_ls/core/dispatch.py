@@ -157,7 +157,7 @@ def _superseding(draft: Draft, run: Run, message: Message) -> Decision | Refusal
 def _new_run(state: ConversationState, message: Message, at: str) -> Run:
     return queued_run(
         state.conversation.id,
-        len(state.runs) + 1,
+        state.next_ordinal,
         content=message.content,
         context=message.context,
         position=1 + max((run.position or 0 for run in state.queued.values()), default=0),

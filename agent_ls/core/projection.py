@@ -98,6 +98,11 @@ class ConversationState:
                 if entity.pending:
                     self.pending[entity.id] = entity
 
+    @property
+    def next_ordinal(self) -> int:
+        """Of the next run. Not a count: a fork has only those runs of its parent that had begun."""
+        return 1 + max((run.ordinal for run in self.runs.values()), default=0)
+
     def queue(self) -> list[Run]:
         """Queued runs, next one first."""
         return sorted(self.queued.values(), key=lambda run: (run.position or 0, run.ordinal))

@@ -71,11 +71,11 @@ def too_late(draft: Draft, run_id: str) -> None:
     if not run.steers:
         return
     first = min((waiting.position or 0 for waiting in draft.state.queued.values()), default=1)
-    ordinal = len(draft.state.runs)
+    ordinal = draft.state.next_ordinal
     for n, message in enumerate(run.steers):
         queued = queued_run(
             run.conversation_id,
-            ordinal + n + 1,
+            ordinal + n,
             content=message.content,
             context=message.context,
             position=first - len(run.steers) + n,

@@ -31,6 +31,7 @@ Decide = Callable[[ConversationState, str], Decision | Refusal | None]
 
 class Actor:
     """`fenced`: another daemon writes here now, or the ledger holds more than this one knows of; nothing will be taken.
+    `partly`: it has something from another conversation that was not read; it has to be loaded before it goes on.
 
     `decide` functions get the state and the time, and yield a decision, a refusal, or None for "nothing to do".
     """
@@ -43,6 +44,7 @@ class Actor:
         self.after_commit: Callable[[Actor], None] = lambda _: None
         self.on_fenced: Callable[[Actor], None] = lambda _: None
         self.fenced = False
+        self.partly = False
         self._latest = max((item.updated_at or item.created_at for item in state.items.values()), default="")
 
     @property
@@ -145,6 +147,7 @@ class Actor:
             effects=decision.effects,
             settled=decision.settled,
             receipt=receipt,
+            base=decision.base,
         )
         committed = await self._services.ledger.append(commit)
         if isinstance(committed, Refusal):
@@ -155,6 +158,7 @@ class Actor:
             for event in committed.events:
                 self.state.apply(event.entity)
             self.state.seq = committed.seq
+            self.partly = decision.base is not None
             self._latest = at
             self._services.feed.publish(self.id, committed.events)
             self.after_commit(self)

@@ -305,6 +305,10 @@ class Registry:
         return actor
 
     def _committed(self, driver: Driver, actor: Actor) -> None:
+        if actor.partly:
+            # What it goes on from is read once somebody goes on: nobody pays for it before.
+            self.forget(actor.id)
+            return
         driver.wake()
         if actor.state.shells:
             self.shells.look(actor)

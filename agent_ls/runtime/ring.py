@@ -14,6 +14,7 @@ import anyio
 
 from agent_ls.core import context, ids, retry, step, wait
 from agent_ls.core.attempt import Attempt, AttemptFact, made_by
+from agent_ls.core.conversation import cache_key
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import CallState, Notice
 from agent_ls.core.messages import ModelMessage, Reply, TextPart
@@ -211,7 +212,7 @@ class Ring:
             messages=await patiently(inflate, self._services.clock),
             tools=await equipment.specs(state.conversation, self._services),
             step_id=attempt.step_id,
-            cache_key=state.conversation.id,
+            cache_key=cache_key(state.conversation),
         )
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 
 from agent_ls.adapters.ledger import codec
 from agent_ls.adapters.ledger.places import Place
-from agent_ls.adapters.ledger.strands import Row, Strand, elsewhere, needed, strands
+from agent_ls.adapters.ledger.strands import Row, Strand, companions, elsewhere, needed, strands, whole
 from agent_ls.core.events import AnyEntity, EventKind
 from agent_ls.core.items import Item
-from agent_ls.core.lineage import Base
+from agent_ls.core.lineage import Base, as_own
 
 Connection = sqlite3.Connection
 
@@ -39,11 +39,18 @@ def newest(db: Connection, strand: Strand, *, before: int, limit: int) -> list[I
     return [_item(entity) for _, entity in found[:limit]]
 
 
-def item(db: Connection, strand: Strand, entity_id: str) -> Item | None:
-    """An item by the id under which the fork has it."""
-    wanted = {**_seen_by(strand), "entity": elsewhere(entity_id, strand)}
-    row = db.execute(_ONE, wanted).fetchone()
-    return _item(row[1]) if row is not None and row[0] <= strand.through else None
+def find(db: Connection, entity_id: str) -> AnyEntity | None:
+    """What a fork has under this id and has not changed itself."""
+    conversation_id = entity_id.partition(".")[0]
+    given = of(db, conversation_id) if conversation_id != entity_id else []
+    near = [(strand, _some(db, strand, [entity_id])) for strand in given]
+    first = next((as_own(entity, conversation_id) for _, found in near for entity in found), None)
+    if first is None:
+        return None
+    others = companions(first)
+    wanted = None if others is None else [entity_id, *others]
+    layers = ((strand, layer(db, strand) if wanted is None else _some(db, strand, wanted)) for strand in given)
+    return next((each for each in whole((), layers, conversation_id) if each.id == entity_id), None)
 
 
 def base_seq(db: Connection, base: Base | None) -> int:
@@ -98,6 +105,14 @@ def _seen_by(strand: Strand) -> dict[str, object]:
     return {"source": strand.source, "seq": strand.seq}
 
 
+def _some(db: Connection, strand: Strand, entity_ids: Iterable[str]) -> list[AnyEntity]:
+    """Those that the source has, by the ids of the fork."""
+    found = (
+        db.execute(_ONE, {**_seen_by(strand), "entity": elsewhere(each, strand)}).fetchone() for each in entity_ids
+    )
+    return [codec.decode(*row) for row in found if row is not None]
+
+
 def _item(entity: bytes) -> Item:
     found = codec.decode(EventKind.ITEM, entity)
     assert isinstance(found, Item)
@@ -120,8 +135,8 @@ _PAGE_CURRENT = f"SELECT p.ord, CAST(e.entity AS BLOB) {_FROM_CURRENT}{_NEWEST}"
 
 _PAGE_FORMER = f"SELECT p.ord, CAST(e.entity AS BLOB) {_FROM_FORMER}{_NEWEST}"
 
-_ONE = f"""SELECT p.ord, CAST(e.entity AS BLOB) {_FROM_CURRENT} AND p.entity_id = :entity AND p.kind = 'item'
-    UNION ALL SELECT p.ord, CAST(e.entity AS BLOB) {_FROM_FORMER} AND p.entity_id = :entity AND p.kind = 'item'"""
+_ONE = f"""SELECT p.kind, CAST(e.entity AS BLOB) {_FROM_CURRENT} AND p.entity_id = :entity
+    UNION ALL SELECT p.kind, CAST(e.entity AS BLOB) {_FROM_FORMER} AND p.entity_id = :entity"""
 
 _KEEP_FORMER = """INSERT INTO former (conversation_id, kind, ord, entity_id, since, until, event)
     SELECT p.conversation_id, p.kind, p.ord, p.entity_id, e.seq, :until, p.event

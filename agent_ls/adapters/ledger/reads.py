@@ -25,7 +25,6 @@ from agent_ls.core.effects import Effect, EffectClass, EffectType
 from agent_ls.core.events import AnyEntity, Event, EventKind
 from agent_ls.core.ids import SUBAGENT
 from agent_ls.core.items import Item
-from agent_ls.core.lineage import as_own
 from agent_ls.core.request import Request
 from agent_ls.ports.ledger import ListQuery, Page, Receipt, Snapshot, Summary
 
@@ -82,17 +81,7 @@ def page(db: Connection, conversation_id: str, *, before: str | None, limit: int
 
 def find(db: Connection, entity_id: str) -> AnyEntity | None:
     row = db.execute(f"{_NEWEST} WHERE current.entity_id = ? AND {_LISTED}", (entity_id,)).fetchone()
-    if row is not None:
-        return codec.decode(*row)
-    conversation_id = entity_id.partition(".")[0]
-    given = forks.of(db, conversation_id) if conversation_id != entity_id else []
-    for strand in given:
-        if (found := forks.item(db, strand, entity_id)) is not None:
-            return as_own(found, conversation_id)
-    # A run of the parent, say: told from its items. Rare enough to be looked for among everything.
-    snapshot = load(db, conversation_id) if given else None
-    every = () if snapshot is None else snapshot.entities
-    return next((entity for entity in every if entity.id == entity_id), None)
+    return forks.find(db, entity_id) if row is None else codec.decode(*row)
 
 
 def conversations(db: Connection, query: ListQuery) -> tuple[Sequence[Summary], str | None]:

@@ -11,6 +11,7 @@ from agent_ls.core import lineage
 from agent_ls.core.events import AnyEntity, EventKind
 from agent_ls.core.items import Item
 from agent_ls.core.lineage import Base
+from agent_ls.core.run import Run
 from agent_ls.ports.ledger import Page, cursor_at
 
 
@@ -54,6 +55,17 @@ def page(items: Sequence[Item], layers: Iterable[Iterable[Item]], conversation_i
     places = sorted(found)
     shown = [found[ord_] for ord_ in places[-limit:]]
     return Page(shown, cursor_at(shown[0].ord) if len(places) > len(shown) else None)
+
+
+def companions(found: AnyEntity) -> tuple[str, ...] | None:
+    """Which others tell whether a fork has it, and how it ended there; None where that takes everything."""
+    match found:
+        case Item():
+            return ()
+        case Run():
+            return tuple(known for known in (found.user_item_id, found.active_attempt_id) if known is not None)
+        case _:
+            return None
 
 
 def elsewhere(entity_id: str, strand: Strand) -> str:

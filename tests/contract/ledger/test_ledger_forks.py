@@ -39,7 +39,15 @@ async def parent(ledger: Ledger) -> list[AnyEntity]:
     found: list[AnyEntity] = []
     for n in (1, 2):
         known = {"id": f"c1.r{n}.a1", "run_id": f"c1.r{n}", "status": AttemptStatus.COMPLETED}
-        found += [run(ordinal=n, status=RunStatus.COMPLETED, active_attempt_id=known["id"]), attempt(**known)]
+        found += [
+            run(
+                ordinal=n,
+                status=RunStatus.COMPLETED,
+                active_attempt_id=known["id"],
+                user_item_id=f"c1.i{n * 3 - 2}",
+            ),
+            attempt(**known),
+        ]
         found += [said("c1", n * 3 + place - 2, run=n) for place in range(3)]
     await append(ledger, commit(*found))
     return found

@@ -5,13 +5,15 @@ row of a commit (statements.py). A fork's rows of `lineage` come in its first co
 what it sees through them: several statements see the same.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from agent_ls.adapters.ledger import codec
 from agent_ls.adapters.ledger.postgres.links import Connection
-from agent_ls.adapters.ledger.strands import Row, Strand, elsewhere, needed
+from agent_ls.adapters.ledger.strands import Row, Strand, companions, elsewhere, needed, whole
 from agent_ls.core.events import AnyEntity, EventKind
 from agent_ls.core.items import Item
+from agent_ls.core.lineage import as_own
 
 
 async def of(db: Connection, conversation_id: str) -> list[Strand]:
@@ -33,10 +35,20 @@ async def newest(db: Connection, strand: Strand, *, before: int, limit: int) -> 
     return [_item(entity) for _, entity in rows]
 
 
-async def item(db: Connection, strand: Strand, entity_id: str) -> Item | None:
-    """An item by the id under which the fork has it."""
-    row = await db.fetchrow(_ONE, strand.source, strand.seq, elsewhere(entity_id, strand))
-    return _item(row[1]) if row is not None and row[0] <= strand.through else None
+async def find(db: Connection, entity_id: str) -> AnyEntity | None:
+    """What a fork has under this id and has not changed itself."""
+    conversation_id = entity_id.partition(".")[0]
+    given = await of(db, conversation_id) if conversation_id != entity_id else []
+    near = [(strand, await _some(db, strand, [entity_id])) for strand in given]
+    first = next((as_own(entity, conversation_id) for _, found in near for entity in found), None)
+    if first is None:
+        return None
+    others = companions(first)
+    if others is None:
+        layers = [(strand, await layer(db, strand)) for strand in given]
+    else:
+        layers = [(strand, await _some(db, strand, [entity_id, *others])) for strand in given]
+    return next((each for each in whole((), layers, conversation_id) if each.id == entity_id), None)
 
 
 async def forget(db: Connection, conversation_id: str) -> None:
@@ -67,6 +79,12 @@ async def _prune(db: Connection, source: str, *, is_fork: bool) -> None:
         )
 
 
+async def _some(db: Connection, strand: Strand, entity_ids: Sequence[str]) -> list[AnyEntity]:
+    """Those that the source has, by the ids of the fork."""
+    rows = await db.fetch(_SOME, strand.source, strand.seq, [elsewhere(each, strand) for each in entity_ids])
+    return [codec.decode(kind, entity) for kind, entity in rows]
+
+
 def _item(entity: bytes) -> Item:
     found = codec.decode(EventKind.ITEM, entity)
     assert isinstance(found, Item)
@@ -89,7 +107,7 @@ _PAGE: Final = f"""SELECT ord, entity FROM (
         (SELECT p.ord, e.entity {_FROM_CURRENT}{_NEWEST}) UNION ALL (SELECT p.ord, e.entity {_FROM_FORMER}{_NEWEST})) s
     ORDER BY ord DESC LIMIT $4"""
 
-_ONE: Final = f"""SELECT p.ord, e.entity {_FROM_CURRENT} AND p.entity_id = $3 AND p.kind = 'item'
-    UNION ALL SELECT p.ord, e.entity {_FROM_FORMER} AND p.entity_id = $3 AND p.kind = 'item'"""
+_SOME: Final = f"""SELECT p.kind, e.entity {_FROM_CURRENT} AND p.entity_id = ANY($3::text[])
+    UNION ALL SELECT p.kind, e.entity {_FROM_FORMER} AND p.entity_id = ANY($3::text[])"""
 
 _GONE: Final = "SELECT deleted_at IS NOT NULL FROM conversation WHERE conversation_id = $1 FOR UPDATE"
