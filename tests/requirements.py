@@ -89,6 +89,15 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "A conversation is deleted in its turn, never from under a run; the same command twice says the same.",
         ("tests/protocol/test_deleting.py",),
     ),
+    "ability.fork": Requirement(
+        "A conversation goes on from a place of another one, with its history to the byte and without copying it; the "
+        "parent may go on or be deleted, and is told once of what came of the fork.",
+        (
+            "tests/protocol/test_forks.py",
+            "tests/protocol/test_merge_back.py",
+            "tests/contract/ledger/test_ledger_forks.py",
+        ),
+    ),
     "spine.two-clients": Requirement(
         "Two clients on one conversation: same items in the same order; the first answer decides, the second, "
         "different one gets `already_decided` with who.",

@@ -16,6 +16,7 @@ from agent_ls.core.items import (
     Block,
     Call,
     ContextItem,
+    Handoff,
     Item,
     ItemStatus,
     Notice,
@@ -55,10 +56,10 @@ def messages(items: Iterable[Item], *, provider: str, model: str) -> tuple[Model
             _close(built, group, provider=provider, model=model)
             group = []
             _add_user(built, item.payload)
-        elif isinstance(item.payload, Notice) and item.payload.code in TOLD:
+        elif (note := _note(item)) is not None:
             _close(built, group, provider=provider, model=model)
             group = []
-            _add_note(built, item.payload)
+            _add_note(built, note)
     _close(built, group, provider=provider, model=model)
     return tuple(built)
 
@@ -101,9 +102,20 @@ def _add_user(built: list[ModelMessage], message: UserMessage) -> None:
     built[:] = join([built, [UserTurn(blocks)]])
 
 
-def _add_note(built: list[ModelMessage], notice: Notice) -> None:
+def _note(item: Item) -> str | None:
+    """What the model hears besides what is said to it."""
+    match item.payload:
+        case Notice(code=code, message=message) if code in TOLD:
+            return message
+        case Handoff(text=text):
+            return text
+        case _:
+            return None
+
+
+def _add_note(built: list[ModelMessage], note: str) -> None:
     """In the person's place, as no server takes a word of anybody else there; in brackets, as none of theirs."""
-    built[:] = join([built, [UserTurn((Block(type="text", text=f"[{notice.message}]"),))]])
+    built[:] = join([built, [UserTurn((Block(type="text", text=f"[{note}]"),))]])
 
 
 def _close(built: list[ModelMessage], group: Sequence[Item], *, provider: str, model: str) -> None:

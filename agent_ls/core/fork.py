@@ -16,7 +16,7 @@ from typing import Final
 from agent_ls.core import ids
 from agent_ls.core.conversation import FORK, Conversation, Forked, Mode
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.core.items import AssistantMessage, Item, ItemStatus
+from agent_ls.core.items import AssistantMessage, Item, ItemKind, ItemStatus
 from agent_ls.core.rules import Ruling
 
 _NUMBERED: Final = re.compile(r"^(.*\S) \(fork(?: (\d{1,6}))?\)$", re.DOTALL)
@@ -71,6 +71,7 @@ def forked(parent: Conversation, last: Item | None, command_id: str, *, title: s
         parent_id=parent.id,
         relation=FORK,
         delegated=None,
+        compacting=None,
         rules=tuple(rule for rule in parent.rules if rule.get("verdict") != Ruling.ALLOW),
         forked_from=Forked(
             conversation_id=parent.id,
@@ -98,7 +99,8 @@ def next_title(title: str) -> str:
 
 def _begins(window: Sequence[Item], before: Sequence[Item]) -> int | None:
     """Where the thing begins that a cut after these items would cut in two; None if there is none."""
-    going = next((item for item in before if item.status in _OPEN), None)
+    # A list of steps is shown as open as long as its run goes on, and is no part of an answer.
+    going = next((item for item in before if item.status in _OPEN and item.kind is not ItemKind.TODO_LIST), None)
     if going is not None:
         return min(item.ord for item in window if item is going or _same_step(item, going))
     last = next((item for item in reversed(before) if item.step_id is not None), None)

@@ -297,6 +297,21 @@ class Compaction(Entity):
     usage: Usage | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Handoff(Entity):
+    """Context that came from the conversation `from_`, as the model is told of it; `omitted` names what was left out.
+
+    It covers that conversation up to the place `through`.
+    """
+
+    strategy: str
+    from_: str
+    to: str
+    text: str
+    omitted: tuple[str, ...] = ()
+    through: int = 0
+
+
 Payload = (
     UserMessage
     | AssistantMessage
@@ -309,6 +324,7 @@ Payload = (
     | TodoList
     | Subagent
     | Compaction
+    | Handoff
 )
 
 PAYLOADS: dict[ItemKind, type[Payload]] = {
@@ -326,6 +342,7 @@ PAYLOADS: dict[ItemKind, type[Payload]] = {
     ItemKind.TODO_LIST: TodoList,
     ItemKind.SUBAGENT: Subagent,
     ItemKind.COMPACTION: Compaction,
+    ItemKind.HANDOFF: Handoff,
 }
 
 

@@ -7,16 +7,17 @@ What a model was sent stays as it was, to the byte: ids of calls are kept, and s
 parent's to settle (background shells, reviews of edits, requests that wait) and what the parent has used up.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from agent_ls.core.attempt import Attempt, AttemptStatus
+from agent_ls.core.attempt import Attempt, AttemptFact, AttemptStatus
+from agent_ls.core.call import CallFact
 from agent_ls.core.conversation import Conversation
-from agent_ls.core.events import AnyEntity
-from agent_ls.core.items import Call, Item, Payload, Subagent, ToolResult, Usage
-from agent_ls.core.request import Request
-from agent_ls.core.run import Run, RunStatus
+from agent_ls.core.events import AnyEntity, ConversationFact, Fact, ItemFact
+from agent_ls.core.items import Call, Compaction, Item, ItemStatus, Payload, Subagent, ToolResult, Usage
+from agent_ls.core.request import Request, RequestFact
+from agent_ls.core.run import Run, RunFact, RunStatus
 from agent_ls.core.shells import SHELL
 
 _ENDED_AS: Final[Mapping[AttemptStatus, RunStatus]] = {
@@ -48,6 +49,31 @@ def inherited(layers: Iterable[tuple[int, Iterable[AnyEntity]]], own: str) -> li
             found.setdefault(mine.id, mine)
     runs = {entity.run_id for entity in found.values() if isinstance(entity, Item)}
     return [_closed(entity, found) for entity in found.values() if _comes_along(entity, runs, found)]
+
+
+def given(entities: Iterable[AnyEntity], through: int) -> list[AnyEntity]:
+    """Of everything that a fork has, what it has from elsewhere."""
+    known = list(entities)
+    items = {e.id: e.run_id for e in known if isinstance(e, Item) and e.ord <= through}
+    runs = set(items.values())
+    return [entity for entity in known if _comes_along(entity, runs, items)]
+
+
+def as_told(entity: AnyEntity) -> Fact:
+    """The newest fact of something that is there, for a reader who was not told the ones before."""
+    match entity:
+        case Conversation():
+            return Fact(ConversationFact.CREATED, entity, entity.created_at)
+        case Run():
+            return Fact(RunFact(entity.status), entity, entity.ended_at or entity.created_at)
+        case Attempt():
+            return Fact(AttemptFact(entity.status), entity, entity.created_at)
+        case Request():
+            return Fact(RequestFact(entity.status), entity, entity.created_at)
+        case Item(payload=Call(state=state)):
+            return Fact(CallFact(state), entity, entity.updated_at or entity.created_at)
+        case Item():
+            return Fact(ItemFact.ADDED, entity, entity.created_at)
 
 
 def as_own(entity: AnyEntity, own: str) -> AnyEntity:
@@ -86,6 +112,8 @@ def as_own(entity: AnyEntity, own: str) -> AnyEntity:
                 attempt_id=_maybe(entity.attempt_id, entity, own),
                 step_id=_maybe(entity.step_id, entity, own),
                 parent_id=_maybe(entity.parent_id, entity, own),
+                # The list of steps of a run that goes on: it has ended here.
+                status=ItemStatus.INTERRUPTED if entity.status is ItemStatus.RUNNING else entity.status,
                 payload=_payload(entity, own),
             )
         case Request():
@@ -105,6 +133,10 @@ def _payload(item: Item, own: str) -> Payload:
             return replace(call, request_id=request_id, record=None, reviewed=None, result=_result(call.result))
         case Subagent() as subagent:
             return replace(subagent, usage=None, requests=())
+        case Compaction() as compaction:
+            messages = tuple(_own(known, item, own) for known in compaction.messages)
+            kept = _maybe(compaction.first_kept, item, own)
+            return replace(compaction, first_kept=kept, messages=messages, usage=None)
         case payload:
             return payload
 
@@ -116,7 +148,7 @@ def _result(result: ToolResult | None) -> ToolResult | None:
     return replace(result, data={name: value for name, value in result.data.items() if name != SHELL})
 
 
-def _comes_along(entity: AnyEntity, runs: set[str], found: Mapping[str, AnyEntity]) -> bool:
+def _comes_along(entity: AnyEntity, runs: Container[str], items: Container[str]) -> bool:
     """Queued messages do not: nothing of them is in the transcript."""
     match entity:
         case Run():
@@ -124,9 +156,11 @@ def _comes_along(entity: AnyEntity, runs: set[str], found: Mapping[str, AnyEntit
         case Attempt():
             return entity.run_id in runs
         case Request():
-            return entity.item_id in found and not entity.pending
-        case _:
-            return True
+            return entity.item_id in items and not entity.pending
+        case Item():
+            return entity.id in items
+        case Conversation():
+            return False
 
 
 def _closed(entity: AnyEntity, found: Mapping[str, AnyEntity]) -> AnyEntity:

@@ -21,6 +21,7 @@ from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import ConversationFact
 from agent_ls.core.kept_rules import Kept
+from agent_ls.core.merge_back import MergeBack, merge
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.queue import QueueUpdate
 from agent_ls.core.request import Answer
@@ -80,7 +81,19 @@ class DropRule:
 
 
 Wish = (
-    Message | QueueUpdate | Stop | Hurry | AskAgain | Reply | Settings | KeepRule | DropRule | Delete | Review | Compact
+    Message
+    | QueueUpdate
+    | Stop
+    | Hurry
+    | AskAgain
+    | Reply
+    | Settings
+    | KeepRule
+    | DropRule
+    | Delete
+    | Review
+    | MergeBack
+    | Compact
 )
 
 WISHES: Final[Mapping[str, type[Wish]]] = {
@@ -96,6 +109,7 @@ WISHES: Final[Mapping[str, type[Wish]]] = {
     "delete": Delete,
     "review": Review,
     "compact": Compact,
+    "merge_back": MergeBack,
 }
 _NAMES: Final = {shape: name for name, shape in WISHES.items()}
 
@@ -130,6 +144,8 @@ def decide(state: ConversationState, at: str, *, wish: Wish) -> Decision | Refus
             return review.review(state, wish, at)
         case Compact():
             return compacting.note(state, wish, at)
+        case MergeBack():
+            return merge(state, wish, at)
         case KeepRule():
             return kept_rules.keep(state, wish.kept, at)
         case DropRule():

@@ -10,23 +10,6 @@ from pydantic import StringConstraints
 from agent_ls.wire.models import TEXT_LIMIT, Command, Id, OfConversation, Params, Text, Uri
 
 
-class ForkPoint(Params):
-    run_id: Id | None = None
-    checkpoint_id: Id | None = None
-    item_id: Id | None = None
-
-
-class ForkConversation(Command):
-    conversation_id: Id
-    at: ForkPoint | None = None
-    title: Text | None = None
-
-
-class MergeBack(Command):
-    from_: Id
-    into: Id
-
-
 class ListCheckpoints(OfConversation):
     run_id: Id | None = None
 

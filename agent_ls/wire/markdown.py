@@ -14,6 +14,7 @@ from agent_ls.core.items import (
     Block,
     Call,
     Compaction,
+    Handoff,
     Interruption,
     Item,
     ItemKind,
@@ -38,6 +39,8 @@ def markdown(conversation: Conversation, items: Iterable[Item]) -> Iterator[str]
     first = next(found, None)
     yield f"# {_title(conversation, first)}\n\n"
     yield f"{conversation.workspace} · {conversation.provider}/{conversation.model} · {conversation.created_at}\n"
+    if conversation.forked_from is not None:
+        yield f"\nForked from “{_line(conversation.forked_from.title)}” ({conversation.forked_from.conversation_id})\n"
     speaker = ""
     for item in chain([first] if first else [], found):
         text = piece(item)
@@ -114,6 +117,8 @@ def piece(item: Item) -> str:
             return f"> **Plan** ({_line(state)})\n\n{text}"
         case Subagent(task=task, status=status, conversation_id=known):
             return f"*Subagent: {_line(task)} ({_line(status)}, conversation {known})*"
+        case Handoff(text=text, from_=known):
+            return _folded(f"Merged back from conversation {_line(known)}", text)
         case TodoList(steps=steps):
             return "\n".join(f"- [{_tick(step)}] {_line(str(step.get('text', '')))}" for step in steps)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from agent_ls.core.errors import Code, Refusal
-from agent_ls.wire import changes, later, models, presence, results, rule_models, use
+from agent_ls.wire import changes, fork_models, later, models, presence, results, rule_models, use
 
 PROTOCOL: Final = 1
 
@@ -156,14 +156,17 @@ _CONVERSATIONS: Final = (
         params=models.UpdateConversation,
         result=results.Conversed,
     ),
-    _later(
+    _request(
         "conversation/fork",
-        "A new conversation that goes on from here.",
-        params=later.ForkConversation,
+        "A new conversation that goes on from here: from the end, or after a run or an item.",
+        params=fork_models.ForkConversation,
         result=results.Conversed,
     ),
-    _later(
-        "conversation/mergeBack", "Carries a fork's outcome back.", params=later.MergeBack, result=results.Sequenced
+    _request(
+        "conversation/mergeBack",
+        "Tells the conversation that a fork was made of what came of it.",
+        params=fork_models.MergeBack,
+        result=results.Sequenced,
     ),
     _later(
         "conversation/compact",

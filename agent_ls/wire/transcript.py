@@ -30,7 +30,9 @@ def settled(item: Item) -> bool:
 
 def head(conversation: Conversation) -> str:
     title = one_line(conversation.title) or "Conversation"
-    return f"# {title}\n\n{conversation.workspace} · {conversation.provider}/{conversation.model}\n"
+    shown = f"# {title}\n\n{conversation.workspace} · {conversation.provider}/{conversation.model}\n"
+    began = conversation.forked_from
+    return shown if began is None else f"{shown}\nForked from “{one_line(began.title)}”{_up_to(began.run_id)}\n"
 
 
 def heading(first: Item) -> str:
@@ -42,6 +44,10 @@ def heading(first: Item) -> str:
 
 def ordinal(run_id: str) -> str:
     return run_id.rpartition(".r")[2]
+
+
+def _up_to(run_id: str | None) -> str:
+    return "" if run_id is None else f", up to run {ordinal(run_id)}"
 
 
 def body(item: Item) -> str:

@@ -6,12 +6,15 @@ of events, so that a file that was cut off can be told from a whole one.
 
 import base64
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from agent_ls.core import lineage
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Code, Refusal
+from agent_ls.core.events import Event
 from agent_ls.core.items import Item
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
@@ -82,15 +85,15 @@ async def _markdown(snapshot: Snapshot) -> AsyncIterator[bytes]:
 
 
 async def _lines(ledger: Ledger, conversation_id: str, last: int) -> AsyncIterator[bytes]:
-    """As far as the conversation had come when it was asked for."""
-    after = 0
+    """As far as the conversation had come when it was asked for. A fork is written whole: nothing else is needed."""
+    after, given = 0, await _given(ledger, conversation_id)
     named: dict[str, None] = {}
     while after < last and (batch := await ledger.read(conversation_id, after, min(PAGE, last - after))):
-        lines = [views.event_json(event) for event in batch]
+        lines = [views.event_json(event) for event in (_with(batch, given) if given else batch)]
         for line in lines:
             named |= dict.fromkeys(blobs.named(line))
         if after == 0:
-            lines[0] = b'%s,"last":%d}' % (lines[0][:-1], last)
+            lines[0] = b'%s,"last":%d}' % (lines[0][:-1], last + len(given))
         yield b"\n".join(lines) + b"\n"
         after = batch[-1].seq
     for digest in named:
@@ -98,6 +101,25 @@ async def _lines(ledger: Ledger, conversation_id: str, last: int) -> AsyncIterat
         if content is not None:
             data = base64.b64encode(content).decode()
             yield json.dumps({"kind": "blob", "digest": digest, "size": len(content), "data": data}).encode() + b"\n"
+
+
+async def _given(ledger: Ledger, conversation_id: str) -> list[Event]:
+    """What a fork has from elsewhere, as events that come after its first one."""
+    head = await ledger.head(conversation_id)
+    began = None if head is None else conversation_of(head).forked_from
+    snapshot = None if began is None else await ledger.load(conversation_id)
+    if began is None or snapshot is None:
+        return []
+    facts = [lineage.as_told(entity) for entity in lineage.given(snapshot.entities, began.through)]
+    return [
+        Event(conversation_id, seq, fact.at or "", fact.kind, str(fact.name), fact.entity)
+        for seq, fact in enumerate(facts, start=2)
+    ]
+
+
+def _with(batch: Sequence[Event], given: Sequence[Event]) -> list[Event]:
+    later = [replace(event, seq=event.seq + len(given), wire=None) for event in batch if event.seq > 1]
+    return later if batch[0].seq > 1 else [batch[0], *given, *later]
 
 
 def _standing_in(desk: Desk, window: Window, workspace: str) -> Conversation:

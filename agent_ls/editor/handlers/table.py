@@ -16,6 +16,7 @@ from agent_ls.editor.handlers import (
     daemon,
     document,
     exchange,
+    fork,
     lock,
     message,
     provider,
@@ -32,6 +33,7 @@ Handle = Callable[[Desk, Window, Any], Awaitable[dict[str, Any] | Refusal]]
 HANDLERS: Final[Mapping[str, Handle]] = {
     **conversation.HANDLERS,
     **exchange.HANDLERS,
+    **fork.HANDLERS,
     **message.HANDLERS,
     **lock.HANDLERS,
     **request.HANDLERS,

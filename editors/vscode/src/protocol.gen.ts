@@ -273,6 +273,7 @@ export interface Conversation {
   parentId?: string;
   relation?: string;
   delegated?: Delegated;
+  forkedFrom?: Forked;
   rules?: Record<string, unknown>[];
   trusted?: boolean;
   host?: string;
@@ -300,6 +301,7 @@ export interface ConversationSummary {
   parentId?: string;
   relation?: string;
   delegated?: Delegated;
+  forkedFrom?: Forked;
   rules?: Record<string, unknown>[];
   trusted?: boolean;
   host?: string;
@@ -324,6 +326,7 @@ export interface ConversationView {
   parentId?: string;
   relation?: string;
   delegated?: Delegated;
+  forkedFrom?: Forked;
   rules?: Record<string, unknown>[];
   trusted?: boolean;
   host?: string;
@@ -496,6 +499,7 @@ export interface FileReview {
   trouble?: string;
 }
 
+/** Without `at` from the end, or as far as a run that goes on has come. */
 export interface ForkConversation {
   commandId: string;
   conversationId: string;
@@ -503,16 +507,46 @@ export interface ForkConversation {
   title?: string;
 }
 
+/** After which run or item; one of them. */
 export interface ForkPoint {
   runId?: string;
   checkpointId?: string;
   itemId?: string;
 }
 
+/**
+ * Where a fork began: in which conversation (`title` is what that was called then), after which item of it.
+ *
+ * The fork has everything up to the place `through` from there; 0 and no item where nothing had been said.
+ * `origin` is the conversation at the root of all forks between: what a provider has cached of it serves them all.
+ */
+export interface Forked {
+  conversationId: string;
+  title: string;
+  through: number;
+  origin: string;
+  itemId?: string;
+  runId?: string;
+}
+
 /** Something of a file that was not taken over. */
 export interface GapView {
   line: number;
   what: string;
+}
+
+/**
+ * Context that came from the conversation `from_`, as the model is told of it; `omitted` names what was left out.
+ *
+ * It covers that conversation up to the place `through`.
+ */
+export interface Handoff {
+  strategy: string;
+  from: string;
+  to: string;
+  text: string;
+  omitted?: string[];
+  through?: number;
 }
 
 /** Sent at each connect and reconnect. Another `bootId` than before: a new daemon, attach again. */
@@ -584,7 +618,7 @@ export interface Item {
   ord: number;
   kind: ItemKind;
   status: ItemStatus;
-  payload: UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | Plan | TodoList | Subagent | Compaction;
+  payload: UserMessage | AssistantMessage | Reasoning | Call | Notice | Interruption | Question | Plan | TodoList | Subagent | Compaction | Handoff;
   createdAt: string;
   attemptId?: string;
   stepId?: string;
@@ -660,6 +694,7 @@ export interface LockList {
   locks: Lock[];
 }
 
+/** `from`: the fork; `into`: the conversation that it was made of. */
 export interface MergeBack {
   commandId: string;
   from: string;
@@ -1192,6 +1227,7 @@ export interface Payloads {
   todo_list: TodoList;
   subagent: Subagent;
   compaction: Compaction;
+  handoff: Handoff;
 }
 
 /** What an editor asks the daemon. */
@@ -1208,9 +1244,9 @@ export interface Requests {
   "agent/conversation/items": { params: OlderItems; result: ItemPage; };
   /** Changes title, model, provider, mode or archived. */
   "agent/conversation/update": { params: UpdateConversation; result: Conversed; };
-  /** A new conversation that goes on from here. */
+  /** A new conversation that goes on from here: from the end, or after a run or an item. */
   "agent/conversation/fork": { params: ForkConversation; result: Conversed; };
-  /** Carries a fork's outcome back. */
+  /** Tells the conversation that a fork was made of what came of it. */
   "agent/conversation/mergeBack": { params: MergeBack; result: Sequenced; };
   /** Summarizes older items, at the next step border where a run goes on. Stopped as that run is, or the newest. */
   "agent/conversation/compact": { params: CompactConversation; result: Sequenced; };

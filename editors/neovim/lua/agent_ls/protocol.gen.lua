@@ -239,6 +239,7 @@
 ---@field parentId? string
 ---@field relation? string
 ---@field delegated? agent_ls.wire.Delegated
+---@field forkedFrom? agent_ls.wire.Forked
 ---@field rules? table<string, any>[]
 ---@field trusted? boolean
 ---@field host? string
@@ -264,6 +265,7 @@
 ---@field parentId? string
 ---@field relation? string
 ---@field delegated? agent_ls.wire.Delegated
+---@field forkedFrom? agent_ls.wire.Forked
 ---@field rules? table<string, any>[]
 ---@field trusted? boolean
 ---@field host? string
@@ -287,6 +289,7 @@
 ---@field parentId? string
 ---@field relation? string
 ---@field delegated? agent_ls.wire.Delegated
+---@field forkedFrom? agent_ls.wire.Forked
 ---@field rules? table<string, any>[]
 ---@field trusted? boolean
 ---@field host? string
@@ -433,21 +436,46 @@
 ---@field hunks agent_ls.wire.ReviewHunk[]
 ---@field trouble? string
 
+--- Without `at` from the end, or as far as a run that goes on has come.
 ---@class agent_ls.wire.ForkConversation
 ---@field commandId string
 ---@field conversationId string
 ---@field at? agent_ls.wire.ForkPoint
 ---@field title? string
 
+--- After which run or item; one of them.
 ---@class agent_ls.wire.ForkPoint
 ---@field runId? string
 ---@field checkpointId? string
 ---@field itemId? string
 
+--- Where a fork began: in which conversation (`title` is what that was called then), after which item of it.
+---
+--- The fork has everything up to the place `through` from there; 0 and no item where nothing had been said.
+--- `origin` is the conversation at the root of all forks between: what a provider has cached of it serves them all.
+---@class agent_ls.wire.Forked
+---@field conversationId string
+---@field title string
+---@field through integer
+---@field origin string
+---@field itemId? string
+---@field runId? string
+
 --- Something of a file that was not taken over.
 ---@class agent_ls.wire.GapView
 ---@field line integer
 ---@field what string
+
+--- Context that came from the conversation `from_`, as the model is told of it; `omitted` names what was left out.
+---
+--- It covers that conversation up to the place `through`.
+---@class agent_ls.wire.Handoff
+---@field strategy string
+---@field from string
+---@field to string
+---@field text string
+---@field omitted? string[]
+---@field through? integer
 
 --- Sent at each connect and reconnect. Another `bootId` than before: a new daemon, attach again.
 ---@class agent_ls.wire.Hello
@@ -510,7 +538,7 @@
 ---@field ord integer
 ---@field kind agent_ls.wire.ItemKind
 ---@field status agent_ls.wire.ItemStatus
----@field payload agent_ls.wire.UserMessage|agent_ls.wire.AssistantMessage|agent_ls.wire.Reasoning|agent_ls.wire.Call|agent_ls.wire.Notice|agent_ls.wire.Interruption|agent_ls.wire.Question|agent_ls.wire.Plan|agent_ls.wire.TodoList|agent_ls.wire.Subagent|agent_ls.wire.Compaction
+---@field payload agent_ls.wire.UserMessage|agent_ls.wire.AssistantMessage|agent_ls.wire.Reasoning|agent_ls.wire.Call|agent_ls.wire.Notice|agent_ls.wire.Interruption|agent_ls.wire.Question|agent_ls.wire.Plan|agent_ls.wire.TodoList|agent_ls.wire.Subagent|agent_ls.wire.Compaction|agent_ls.wire.Handoff
 ---@field createdAt string
 ---@field attemptId? string
 ---@field stepId? string
@@ -574,6 +602,7 @@
 ---@class agent_ls.wire.LockList
 ---@field locks agent_ls.wire.Lock[]
 
+--- `from`: the fork; `into`: the conversation that it was made of.
 ---@class agent_ls.wire.MergeBack
 ---@field commandId string
 ---@field from string
@@ -1034,6 +1063,7 @@
 ---@field todo_list agent_ls.wire.TodoList
 ---@field subagent agent_ls.wire.Subagent
 ---@field compaction agent_ls.wire.Compaction
+---@field handoff agent_ls.wire.Handoff
 
 --- What an editor asks the daemon.
 ---@class agent_ls.wire.Requests
@@ -1043,8 +1073,8 @@
 ---@field ['agent/conversation/detach'] fun(params: agent_ls.wire.OfConversation): agent_ls.wire.Nothing No more events of it.
 ---@field ['agent/conversation/items'] fun(params: agent_ls.wire.OlderItems): agent_ls.wire.ItemPage Older items, before a cursor.
 ---@field ['agent/conversation/update'] fun(params: agent_ls.wire.UpdateConversation): agent_ls.wire.Conversed Changes title, model, provider, mode or archived.
----@field ['agent/conversation/fork'] fun(params: agent_ls.wire.ForkConversation): agent_ls.wire.Conversed A new conversation that goes on from here.
----@field ['agent/conversation/mergeBack'] fun(params: agent_ls.wire.MergeBack): agent_ls.wire.Sequenced Carries a fork's outcome back.
+---@field ['agent/conversation/fork'] fun(params: agent_ls.wire.ForkConversation): agent_ls.wire.Conversed A new conversation that goes on from here: from the end, or after a run or an item.
+---@field ['agent/conversation/mergeBack'] fun(params: agent_ls.wire.MergeBack): agent_ls.wire.Sequenced Tells the conversation that a fork was made of what came of it.
 ---@field ['agent/conversation/compact'] fun(params: agent_ls.wire.CompactConversation): agent_ls.wire.Sequenced Summarizes older items, at the next step border where a run goes on. Stopped as that run is, or the newest.
 ---@field ['agent/conversation/export'] fun(params: agent_ls.wire.ExportConversation): agent_ls.wire.Exported The conversation as text or as events.
 ---@field ['agent/conversation/import'] fun(params: agent_ls.wire.ImportConversation): agent_ls.wire.ImportedView A conversation from a file of events, whatever of it can be read; nothing of it is run.

@@ -18,6 +18,7 @@ from agent_ls.core.items import (
     CallState,
     Compaction,
     ContextItem,
+    Handoff,
     Interruption,
     Item,
     ItemKind,
@@ -81,6 +82,7 @@ PAYLOAD_OF: dict[ItemKind, Payload] = {
     ItemKind.COMPACTION: Compaction(
         summary="It was long.", first_kept="i4", summarized=3, kept_from=4, messages=("i1",), usage=Usage()
     ),
+    ItemKind.HANDOFF: Handoff(strategy="merge_back", from_="c2", to="c1", text="so", omitted=("2 more",), through=7),
     ItemKind.TODO_LIST: TodoList(steps=({"text": "a", "status": "open"},)),
 }
 CONVERSATION = Conversation(
