@@ -4,7 +4,7 @@ Owns what a child is made with, its limits, its item in the parent, and what the
 waits for it (runtime.children), nor what a child may do: its calls are judged like any others.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -46,6 +46,10 @@ class Wanted:
     agent: str | None = None
 
 
+def _unknown(conversation_id: str) -> ConversationState | None:
+    return None
+
+
 def depth(conversation: Conversation) -> int:
     """How many conversations stand above it."""
     return 0 if conversation.delegated is None else len(conversation.delegated.ancestors)
@@ -62,7 +66,8 @@ def origin(conversation: Conversation) -> Origin | None:
 
 
 def child(parent: Conversation, item_id: str, wanted: Wanted, *, agent: Agent | None, at: str) -> Conversation:
-    """Same workspace, rules and mode; never more tools than its parent has."""
+    """Same workspace, rules and mode; never more tools than its parent has. What its parent may do unasked it may do as
+    long as its parent may (`bounded`): a rule that is taken back is taken back for both."""
     above = () if parent.delegated is None else parent.delegated.ancestors
     limits = [] if parent.delegated is None else [parent.delegated.tools]
     limits += [wanted.tools, None if agent is None else agent.tools]
@@ -86,7 +91,7 @@ def child(parent: Conversation, item_id: str, wanted: Wanted, *, agent: Agent | 
         parent_id=parent.id,
         relation=SUBAGENT,
         delegated=delegated,
-        rules=parent.rules,
+        rules=tuple(rule for rule in parent.rules if rule.get("verdict") != Ruling.ALLOW),
         trusted=parent.trusted,
         host=parent.host,
     )
@@ -96,8 +101,8 @@ def bounded(held: Conversation, above: Iterable[Conversation]) -> Conversation:
     """Never freer than who it works for, whatever became of them since it began; `above` are those that are known."""
     for one in above:
         mode = stricter(held.mode, one.mode)
-        narrowing = (rule for rule in one.rules if rule.get("verdict") != Ruling.ALLOW and rule not in held.rules)
-        held = replace(held, mode=mode, rules=(*held.rules, *narrowing), trusted=held.trusted and one.trusted)
+        rules = (rule for rule in one.rules if rule not in held.rules)
+        held = replace(held, mode=mode, rules=(*held.rules, *rules), trusted=held.trusted and one.trusted)
     return held
 
 
@@ -122,6 +127,7 @@ def progress(state: ConversationState, *, call_id: str) -> Subagent:
         requests=tuple(sorted(waiting)),
         steps=_steps(state),
         usage=usage(state),
+        taken=taken(state),
         call_id=call_id,
     )
 
@@ -208,6 +214,21 @@ def usage(state: ConversationState, run_id: str | None = None) -> Usage:
     for attempt in state.attempts.values():
         if run_id in (None, attempt.run_id):
             total = total.plus(attempt.usage)
+    return total
+
+
+def taken(
+    state: ConversationState, run_id: str | None = None, known: Callable[[str], ConversationState | None] = _unknown
+) -> int:
+    """Steps of the conversation (or of one run of it), and of all that it has handed over.
+
+    `known` finds a subagent as it is now: what its parent shows of it comes a moment later.
+    """
+    total = sum(attempt.steps for attempt in state.attempts.values() if run_id in (None, attempt.run_id))
+    for item in state.items.values():
+        if isinstance(item.payload, Subagent) and run_id in (None, item.run_id):
+            child = known(item.payload.conversation_id)
+            total += (item.payload.taken or 0) if child is None else taken(child, known=known)
     return total
 
 

@@ -256,7 +256,8 @@ class Subagent(Entity):
     """A part of the work that a conversation of its own does, as its parent shows it.
 
     `status`: queued, running, waiting, stopping, completed, failed or interrupted. `requests` are the numbers of what
-    waits for the person there and beneath it, `steps` its list of steps, `usage` what it has used so far.
+    waits for the person there and beneath it, `steps` its list of steps, `usage` what it has used so far, `taken` how
+    often a model was asked for it, there and beneath it.
     """
 
     conversation_id: str
@@ -267,6 +268,7 @@ class Subagent(Entity):
     requests: tuple[int, ...] = ()
     steps: tuple[dict[str, Any], ...] = ()
     usage: Usage | None = None
+    taken: int | None = None
     call_id: str | None = None
 
 

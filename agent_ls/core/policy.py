@@ -31,11 +31,12 @@ __all__ = ["Proposal", "Rule", "Ruling", "Scope", "Verdict", "judge", "parse_rul
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """A call that could run. `effect` is `read`, `edit`, `shell`, `delegate` or `other`; `command` a shell's script,
-    `host` whom it asks on the network; `asks` names what no rule lets it do unasked.
+    """A call that could run. `effect` is `read`, `edit`, `shell`, `delegate`, `own` or `other`; `command` a shell's
+    script, `host` whom it asks on the network; `asks` names what no rule lets it do unasked.
 
     All paths are absolute and real; one that ends with `/` stands for all that is beneath it. `protected` are the
-    daemon's own: state, runtime and configuration. `shared`: what is written has other hard links.
+    daemon's own: state, runtime and configuration. `shared`: what is written has other hard links. `unsure`: a guarded
+    folder in which a file with other hard links may lie, and which is too large to be looked through.
     `sights` are what each simple command of a script looks at, None for
     one that is not known to do no more than look. `brought` are names of programs that the workspace has taken: they
     are not what a rule means that was not made there.
@@ -55,6 +56,7 @@ class Proposal:
     protected: tuple[str, ...] = ()
     fold: bool = False
     shared: bool = False
+    unsure: str | None = None
     sights: tuple[tuple[Seen, ...] | None, ...] = ()
     brought: tuple[str, ...] = ()
 
@@ -144,6 +146,9 @@ def _doubted(proposal: Proposal, rules: tuple[Rule, ...]) -> Verdict | None:
     if proposal.shared:
         reason = "It has other hard links, and a change shows in all of them, wherever they are."
         return Verdict(Ruling.ASK, "built-in: files with other hard links are asked for", reason)
+    if proposal.unsure is not None:
+        reason = f"It has other hard links, and one of them may lie in `{proposal.unsure}`, which is guarded."
+        return Verdict(Ruling.ASK, "built-in: files with other hard links are asked for", reason)
     for kind, path in parts(proposal):
         found = asks_to_read if kind == "read" else asks_to_write
         what = found(path, proposal.place)
@@ -176,6 +181,8 @@ def _each(proposal: Proposal, rules: tuple[Rule, ...]) -> Iterable[Verdict]:
         )
     elif proposal.effect == "read" and not proposal.reads:
         yield Verdict(Ruling.ALLOW, "built-in: reads in the workspace", "It only reads.")
+    elif proposal.effect == "own":
+        yield Verdict(Ruling.ALLOW, "built-in: the agent may end what it began", "It ends what the agent itself began.")
     elif proposal.effect == "delegate":
         yield Verdict(
             Ruling.ALLOW, "built-in: subagents (each of their calls is judged)", "What it does is judged call by call."

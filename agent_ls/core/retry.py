@@ -63,13 +63,16 @@ class Never:
     back_s: float | None = None
 
 
-def plan(failure: Failure, *, retries: int, most: int | None, jitter: float, now: str) -> Plan | Never:
-    """`retries` were made in this run already; `most` is the person's own bound; `jitter` lies between 0 and 1."""
+def plan(
+    failure: Failure, *, retries: int, most: int | None, jitter: float, now: str, made: int | None = None
+) -> Plan | Never:
+    """`retries` count against the budget, `made` are all of the run; `most` is the person's own bound on those;
+    `jitter` lies between 0 and 1."""
     rule = rule_of(failure)
     if rule is None:
         return Never()
     bound = rule.most if most is None else min(rule.most, most)
-    if retries >= bound:
+    if retries >= bound or (most is not None and (made or 0) >= most):
         return Never()
     asked = retry_after(failure.retry_after, now)
     if asked is not None and asked > LONGEST_S:

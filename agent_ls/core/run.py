@@ -112,7 +112,8 @@ class Run(Entity):
     """`content` is the message; the user item carries it from the start on. `position` orders the queue.
 
     `steers` have been taken and not yet joined. `plan_id` is the item of the plan that it carries out.
-    `retries` counts waits of all attempts, `retry` is one that goes on. `at_once`: it starts as soon as nothing else
+    `retries` counts waits of all attempts, `retry` is one that goes on; `tried` are those that still count against the
+    budget, as of `tried_at` steps that were answered (wait.py). `at_once`: it starts as soon as nothing else
     runs, past a held queue. `retry_of` names the run whose input it asks again, `supersedes` the one whose place it
     takes.
     """
@@ -132,6 +133,8 @@ class Run(Entity):
     interrupt: Interrupt | None = None
     steers: tuple[Steer, ...] = ()
     retries: int = 0
+    tried: int | None = None
+    tried_at: int | None = None
     retry: RetryWait | None = None
     at_once: bool = False
     retry_of: str | None = None

@@ -60,6 +60,12 @@ def guarded(place: Place, protected: tuple[str, ...]) -> tuple[str, ...]:
     return (*protected, *(f"{root}/{name}" for name in inside), *(f"{home}/{name}" for name in own))
 
 
+def secret_folders(place: Place) -> tuple[str, ...]:
+    """Folders in which every file is asked for."""
+    bases = dict.fromkeys((place.root.rstrip("/"), place.home.rstrip("/")))
+    return tuple(f"{base}/{name}" for base in bases for name in _ASKED_FOLDERS)
+
+
 def asks_to_read(path: str, place: Place) -> str | None:
     *folders, name = _parts(path, fold=place.fold)
     if any(fnmatchcase(name, pattern) for pattern in _ASKED_READS):

@@ -5,6 +5,7 @@ it and how long it is (retry.py).
 """
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from agent_ls.core.attempt import Attempt, AttemptFact, Reason
 from agent_ls.core.draft import Decision, Draft
@@ -19,6 +20,8 @@ from agent_ls.core.run import RetryWait, RunFact, unknown_run
 from agent_ls.core.start import new_attempt
 
 CODE = "retrying"
+STEPS_A_TRY: Final = 10
+"""A run of hours outlives more than three short outages; one that gets nowhere is ended after three."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +61,27 @@ def note(state: ConversationState, asked: Attempt, trouble: Trouble, *, said: Sa
         draft.put(AttemptFact.CREATED, follows)
         next_id = follows.id
     wait = RetryWait(until=until, item_id=item.id)
-    draft.move_run(run.id, RunFact.RETRY_NOTED, retries=run.retries + 1, retry=wait, active_attempt_id=next_id)
+    draft.move_run(
+        run.id,
+        RunFact.RETRY_NOTED,
+        retries=run.retries + 1,
+        tried=used(state, run.id) + 1,
+        tried_at=_answered(state, run.id),
+        retry=wait,
+        active_attempt_id=next_id,
+    )
     return draft.done()
+
+
+def used(state: ConversationState, run_id: str) -> int:
+    """How many tries count against the budget of the run: so many steps that a model answered give one of them back."""
+    run = state.runs[run_id]
+    tried = run.retries if run.tried is None else run.tried
+    return max(0, tried - (_answered(state, run_id) - (run.tried_at or 0)) // STEPS_A_TRY)
+
+
+def _answered(state: ConversationState, run_id: str) -> int:
+    return sum(attempt.steps for attempt in state.attempts.values() if attempt.run_id == run_id)
 
 
 def over(state: ConversationState, run_id: str, at: str) -> Decision | None:

@@ -143,6 +143,7 @@ def _services(ground: _Ground, *, ledger: Ledger, supervisor: Supervisor, boot_i
         chance=random.random,
         folds=identity.folds,
         twins=identity.twins,
+        linked=identity.linked,
     )
 
 

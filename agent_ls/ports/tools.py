@@ -22,6 +22,8 @@ class ToolEffect(StrEnum):
     EDIT = "edit"
     SHELL = "shell"
     OTHER = "other"
+    OWN = "own"
+    """Ends what the agent itself has begun, and touches nothing else. No read: in mode plan nothing is changed."""
     DELEGATE = "delegate"
     """Hands work to a subagent, whose own calls are judged one by one."""
 

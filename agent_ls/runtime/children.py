@@ -30,6 +30,7 @@ from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.patience import patiently, record_patiently
 from agent_ls.runtime.registry import Registry, creating
 from agent_ls.runtime.slots import Slots
+from agent_ls.runtime.spent import Spent
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +46,7 @@ class Children:
         self._registry = registry
         self._services = registry.services
         self._slots = Slots(AT_ONCE)
+        self._spent = Spent(registry.services)
         self._news: dict[str, anyio.Event] = {}
         self._waiting: dict[str, anyio.CancelScope] = {}
         self._services.feed.listeners.append(self._heard)
@@ -100,6 +102,24 @@ class Children:
         found = [await patiently(partial(find, known), self._services.clock) for known in delegated.ancestors]
         return [one for one in found if isinstance(one, Conversation)]
 
+    def above_here(self, delegated: Delegated) -> Sequence[Conversation]:
+        found = (self._registry.live(known) for known in delegated.ancestors)
+        return [actor.state.conversation for actor in found if actor is not None]
+
+    async def topmost(self, delegated: Delegated) -> ConversationState | None:
+        known = delegated.ancestors[0]
+        actor = self._registry.live(known)
+        state = (
+            actor.state
+            if actor is not None
+            else await patiently(partial(self._registry.state, known), self._services.clock)
+        )
+        return None if isinstance(state, Refusal) else state
+
+    def known(self, conversation_id: str) -> ConversationState | None:
+        actor = self._registry.live(conversation_id)
+        return None if actor is None else actor.state
+
     async def _agent(self, parent: Conversation, wanted: Wanted) -> Agent | str | None:
         if wanted.agent is None:
             return None
@@ -129,6 +149,9 @@ class Children:
         return ToolResult(status=ResultStatus.INTERRUPTED, output="The person stopped this before it began.")
 
     async def _work(self, actor: Actor, item_id: str, wanted: Wanted, *, child: Conversation) -> ToolResult | None:
+        # Whatever was asked for in one answer of a model: what no run has room for is not even begun.
+        if (full := await self._spent.full(actor.state, actor.state.items[item_id].run_id)) is not None:
+            return _error(f"The subagent was not started. {full}")
         refused = None if self._services.drain.begun else await self._begin(child, item_id, wanted)
         if refused is not None:
             return _error(f"The subagent could not be started: {refused.message}")

@@ -3,7 +3,8 @@
 Owns the way from a prepared call to a proposal, files under every name they have. What is said to it is core.policy's.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +13,8 @@ from agent_ls.core.delegation import bounded
 from agent_ls.core.harmless import Seen
 from agent_ls.core.policy import Proposal
 from agent_ls.core.rules import Rule, starts
-from agent_ls.core.sensitive import guarded
-from agent_ls.ports.tools import Prepared
+from agent_ls.core.sensitive import guarded, secret_folders
+from agent_ls.ports.tools import Prepared, Tool, ToolEffect
 from agent_ls.runtime.services import Services
 
 
@@ -34,6 +35,24 @@ async def standing(conversation: Conversation, root: str, services: Services) ->
     return Standing(root=root, mode=conversation.mode, trusted=conversation.trusted, rules=rules)
 
 
+def change_of(tool: Tool, given: Mapping[str, Any], root: str) -> Prepared | None:
+    """A change of the file that is named, whatever it would make of it; None for what changes no file by its path."""
+    path = given.get("path")
+    if tool.effect is not ToolEffect.EDIT or not isinstance(path, str) or not path or "\0" in path:
+        return None
+    real = os.path.realpath(os.path.join(root, os.path.expanduser(path)))
+    return Prepared(
+        tool=tool.name,
+        input=dict(given),
+        effect=tool.effect,
+        title="",
+        digest="",
+        card={},
+        reads=(real,) if os.path.exists(real) else (),
+        writes=(real,),
+    )
+
+
 def proposal(prepared: Prepared, services: Services, where: Standing) -> Proposal:
     proposed = Proposal(
         tool=prepared.tool,
@@ -49,7 +68,7 @@ def proposal(prepared: Prepared, services: Services, where: Standing) -> Proposa
         trusted=where.trusted,
         protected=services.protected,
         shared=prepared.shared,
-        fold=services.folds(where.root),
+        fold=any(services.folds(folder) for folder in _folders(prepared, where.root)),
         sights=prepared.sights,
         brought=prepared.brought,
     )
@@ -61,15 +80,29 @@ def _by_every_name(proposed: Proposal, services: Services, rules: Sequence[Rule]
     if not (proposed.reads or proposed.writes or any(proposed.sights)):
         return proposed
     known = (*guarded(proposed.place, proposed.protected), *starts(rules, proposed.place))
+    folders = dict.fromkeys((*secret_folders(proposed.place), *starts(rules, proposed.place)))
+    unsure: list[str] = []
+
+    def others(paths: Sequence[str]) -> Sequence[str]:
+        linked, doubt = services.linked(paths, folders)
+        unsure.extend([doubt] if doubt is not None else [])
+        return (*services.twins(paths, known), *linked)
+
     more: dict[str, Any] = {
-        "reads": (*proposed.reads, *services.twins(proposed.reads, known)),
-        "writes": (*proposed.writes, *services.twins(proposed.writes, known)),
+        "reads": (*proposed.reads, *others(proposed.reads)),
+        "writes": (*proposed.writes, *others(proposed.writes)),
         "sights": tuple(
-            None if seen is None else (*seen, *_more(seen, services.twins([one.path for one in seen], known)))
+            None if seen is None else (*seen, *_more(seen, others([one.path for one in seen])))
             for seen in proposed.sights
         ),
     }
+    more["unsure"] = unsure[0] if unsure else None
     return replace(proposed, **more)
+
+
+def _folders(prepared: Prepared, root: str) -> Iterable[str]:
+    """Each may be on a volume of its own."""
+    return dict.fromkeys((root, *(os.path.dirname(path.rstrip("/")) for path in (*prepared.reads, *prepared.writes))))
 
 
 def _more(seen: Sequence[Seen], twins: Sequence[str]) -> Sequence[Seen]:

@@ -3,6 +3,7 @@
 import os
 from functools import partial
 
+from agent_ls.core.delegation import bounded
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Place
 from agent_ls.core.unread import Unread, unread
@@ -50,8 +51,11 @@ def tool_context(state: ConversationState, item_id: str, services: Services) -> 
 
 
 def _unread(state: ConversationState, root: str, services: Services) -> Unread:
-    rules = services.rules(state.conversation)
-    return unread(rules, Place(root, services.home, services.folds(root)), state.conversation.mode)
+    conversation = state.conversation
+    if conversation.delegated is not None:
+        conversation = bounded(conversation, services.subagents.above_here(conversation.delegated))
+    rules = services.rules(conversation)
+    return unread(rules, Place(root, services.home, services.folds(root)), conversation.mode)
 
 
 async def _keep(services: Services, content: bytes) -> str:

@@ -164,8 +164,9 @@ class Ring:
         retries = self._actor.state.runs[attempt.run_id].retries
         decided = retry.plan(
             failure,
-            retries=retries,
+            retries=wait.used(self._actor.state, attempt.run_id),
             most=self._services.limits.retries_per_run,
+            made=retries,
             jitter=self._services.chance(),
             now=self._services.clock.now(),
         )

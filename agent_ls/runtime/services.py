@@ -12,6 +12,7 @@ from agent_ls.core.conversation import Conversation, Delegated
 from agent_ls.core.delegation import Wanted
 from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.masking import Masking
+from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Rule
 from agent_ls.core.run import Interrupt
 from agent_ls.ports.checkpoints import Checkpoints, NoCheckpoints
@@ -46,6 +47,18 @@ class Subagents(Protocol):
         """Who a subagent works for, as they are now; those that are gone are left out."""
         ...
 
+    def above_here(self, delegated: Delegated) -> Sequence[Conversation]:
+        """Those of them that this daemon works on, without a wait."""
+        ...
+
+    async def topmost(self, delegated: Delegated) -> ConversationState | None:
+        """The conversation that the person talks to."""
+        ...
+
+    def known(self, conversation_id: str) -> ConversationState | None:
+        """One that this daemon works on, as it is now."""
+        ...
+
 
 class NoSubagents:
     """Where none can be started."""
@@ -61,6 +74,15 @@ class NoSubagents:
 
     async def above(self, delegated: Delegated) -> Sequence[Conversation]:
         return ()
+
+    def above_here(self, delegated: Delegated) -> Sequence[Conversation]:
+        return ()
+
+    async def topmost(self, delegated: Delegated) -> ConversationState | None:
+        return None
+
+    def known(self, conversation_id: str) -> ConversationState | None:
+        return None
 
 
 async def _no_agents(conversation: Conversation) -> Mapping[str, Agent]:
@@ -89,7 +111,7 @@ class Services:
     when the configuration is read again, nothing else does. `host` names this machine where several share a ledger.
     `masking` knows the secrets that no result may hold. `chance` yields numbers between 0 and 1.
     `folds`: the volume of a folder takes another case for the same name; `twins` are other names of the same files
-    beneath known places.
+    beneath known places, `linked` those that hard links give them in folders, and a folder too large to be sure.
     """
 
     ledger: Ledger
@@ -111,6 +133,10 @@ class Services:
     host: str = ""
     folds: Callable[[str], bool] = lambda folder: False
     twins: Callable[[Iterable[str], Iterable[str]], Sequence[str]] = lambda paths, known: ()
+    linked: Callable[[Iterable[str], Iterable[str]], tuple[Sequence[str], str | None]] = lambda paths, folders: (
+        (),
+        None,
+    )
     unsaved: Callable[[str], Sequence[str]] = lambda root: ()
     drain: Drain = field(default_factory=Drain)
     shells: Shells = field(default_factory=NoShells)

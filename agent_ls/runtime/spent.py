@@ -5,6 +5,7 @@ Owns the comparison and its words. Does not own prices (adapters.models) nor wha
 
 from collections.abc import AsyncIterator, Iterable
 
+from agent_ls.core import delegation
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.items import Notice
 from agent_ls.core.moments import seconds_between
@@ -20,24 +21,40 @@ class Spent:
 
     async def over_limit(self, state: ConversationState, attempt: Attempt) -> Notice | None:
         limits = self._services.limits
-        mine = [each for each in state.attempts.values() if each.run_id == attempt.run_id]
-        steps = sum(each.steps for each in mine)
-        if steps >= limits.steps_per_run:
-            return _limit(f"This run took {steps} steps, which is the limit (`limits.steps_per_run`).")
-        started = state.runs[attempt.run_id].started_at
-        now = self._services.clock.now()
-        if started is not None and seconds_between(started, now) >= 60 * limits.minutes_per_run:
-            return _limit(f"This run took {limits.minutes_per_run} minutes, the limit (`limits.minutes_per_run`).")
-        cost = _cost(mine)
-        if limits.usd_per_run is not None and cost >= limits.usd_per_run:
-            return _limit(f"This run cost ${cost:.2f}; the limit is ${limits.usd_per_run:g} (`limits.usd_per_run`).")
+        if (full := await self.full(state, attempt.run_id)) is not None:
+            return _limit(full)
         if limits.usd_per_day is None:
             return None
+        cost = _cost(each for each in state.attempts.values() if each.run_id == attempt.run_id)
         day = await self._today(state)
         # A run that was begun beyond the limit was begun all the same: that is the person's "go on".
         if day >= limits.usd_per_day and day - cost < limits.usd_per_day:
             said = f"Today's messages cost ${day:.2f}; the limit is ${limits.usd_per_day:g} (`limits.usd_per_day`)."
             return _limit(said)
+        return None
+
+    async def full(self, state: ConversationState, run_id: str) -> str | None:
+        """Why there is no room for a further step, in the run itself or in the one that it works for."""
+        if (said := self._full(state, run_id, "This run")) is not None or state.conversation.delegated is None:
+            return said
+        top = await self._services.subagents.topmost(state.conversation.delegated)
+        if top is None or top.active is None:
+            return None
+        return self._full(top, top.active.id, "The run that this works for")
+
+    def _full(self, state: ConversationState, run_id: str, run: str) -> str | None:
+        """What subagents use counts as the run's own."""
+        limits = self._services.limits
+        steps = delegation.taken(state, run_id, self._services.subagents.known)
+        if steps >= limits.steps_per_run:
+            return f"{run} took {steps} steps, which is the limit (`limits.steps_per_run`)."
+        started = state.runs[run_id].started_at
+        now = self._services.clock.now()
+        if started is not None and seconds_between(started, now) >= 60 * limits.minutes_per_run:
+            return f"{run} took {limits.minutes_per_run} minutes, the limit (`limits.minutes_per_run`)."
+        cost = delegation.usage(state, run_id).cost_usd or 0.0
+        if limits.usd_per_run is not None and cost >= limits.usd_per_run:
+            return f"{run} cost ${cost:.2f}; the limit is ${limits.usd_per_run:g} (`limits.usd_per_run`)."
         return None
 
     async def _today(self, state: ConversationState) -> float:

@@ -62,6 +62,8 @@ async def test_a_guarded_file_is_guarded_under_its_other_names() -> None:
         ("shell", {"command": "cat innocent"}),
         ("read", {"path": "twin/key"}),
         ("shell", {"command": "cat twin/key"}),
+        ("read", {"path": "another"}),
+        ("shell", {"command": "cat another"}),
     ]
     story = InOrder([reply(*(UseTool(tool, arguments) for tool, arguments in tried)), say("Well.")])
     async with scene(story, config=config) as (_, home), home.editor() as editor:
@@ -70,7 +72,8 @@ async def test_a_guarded_file_is_guarded_under_its_other_names() -> None:
         (home.workspace / ".env").write_text("TOKEN=1")
         (home.workspace / "innocent").hardlink_to(home.workspace / ".env")
         (home.workspace / "twin").symlink_to("secret")
+        (home.workspace / "another").hardlink_to(home.workspace / "secret" / "key")
         conversation = await editor.create(home.workspace)
         await editor.send(conversation, "Go.")
         await editor.until_asked(conversation, 2)
-        assert [call["payload"]["state"] for call in conversation.calls] == ["awaiting_approval"] * 2 + ["denied"] * 2
+        assert [call["payload"]["state"] for call in conversation.calls] == ["awaiting_approval"] * 2 + ["denied"] * 4

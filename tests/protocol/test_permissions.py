@@ -187,6 +187,12 @@ async def test_rules_on_the_command_line(tmp_path: Path) -> None:
         assert "by local: allow shell(make *) (" in said.stdout
         assert (await home.run("rules", "remove", "shell(make *)")).stdout == "Removed: allow shell(make *)\n"
         assert (await home.run("rules", "explain", "shell", "make all")).stdout.startswith("ask")
+        # Of a file that nobody has read, what the rules say of it.
+        (home.workspace / "db").mkdir()
+        (home.workspace / "db" / "a.sql").write_text("x")
+        assert (await home.run("rules", "explain", "edit", "db/a.sql")).stdout.startswith("ask  The rule `edit(db/**)`")
+        assert (await home.run("rules", "explain", "edit", ".git/config")).stdout.startswith("deny  ")
+        assert (await home.run("rules", "explain", "write", "db/a.sql")).stdout.startswith("ask  The rule")
         in_a_file = await home.run("rules", "remove", "shell(rm *)")
         assert (in_a_file.returncode, str(home.config) in in_a_file.stderr) == (1, True)
         assert (await home.run("rules", "remove", "shell(gone)")).returncode == 1

@@ -17,7 +17,7 @@ from agent_ls.editor.orders import DropRule, KeepRule
 from agent_ls.editor.window import Window
 from agent_ls.ports.rules import Said
 from agent_ls.ports.tools import Invalid
-from agent_ls.runtime.judging import Standing, proposal
+from agent_ls.runtime.judging import Standing, change_of, proposal, standing
 from agent_ls.runtime.places import bare_context, tool_context
 from agent_ls.wire import rule_models
 
@@ -47,9 +47,15 @@ async def explain(desk: Desk, window: Window, params: rule_models.ExplainPermiss
         return Refusal(Code.INVALID_PARAMS, f"There is no tool `{params.tool}`.", f"The tools are: {names}.")
     prepared = await tool.prepare(params.input, context)
     if isinstance(prepared, Invalid):
-        return {"effect": "deny", "reason": prepared.message}
+        # A file that was not read yet, an edit that names no text: what is asked is what the rules say of the file.
+        place = change_of(tool, params.input, context.root)
+        if place is None:
+            return {"effect": "deny", "reason": prepared.message}
+        prepared = place
     where = Standing(root=context.root, mode=mode, trusted=trusted, rules=rules)
-    verdict = judge(proposal(prepared, desk.services, where), rules)
+    if state is not None:
+        where = await standing(state.conversation, context.root, desk.services)
+    verdict = judge(proposal(prepared, desk.services, where), where.rules)
     return {"effect": str(verdict.kind), "reason": verdict.reason or verdict.rule, "decidedBy": verdict.rule}
 
 

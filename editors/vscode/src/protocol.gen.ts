@@ -991,7 +991,8 @@ export interface RuleList {
  * `content` is the message; the user item carries it from the start on. `position` orders the queue.
  *
  * `steers` have been taken and not yet joined. `plan_id` is the item of the plan that it carries out.
- * `retries` counts waits of all attempts, `retry` is one that goes on. `at_once`: it starts as soon as nothing else
+ * `retries` counts waits of all attempts, `retry` is one that goes on; `tried` are those that still count against the
+ * budget, as of `tried_at` steps that were answered (wait.py). `at_once`: it starts as soon as nothing else
  * runs, past a held queue. `retry_of` names the run whose input it asks again, `supersedes` the one whose place it
  * takes.
  */
@@ -1011,6 +1012,8 @@ export interface Run {
   interrupt?: Interrupt;
   steers?: Steer[];
   retries?: number;
+  tried?: number;
+  triedAt?: number;
   retry?: RetryWait;
   atOnce?: boolean;
   retryOf?: string;
@@ -1115,7 +1118,8 @@ export interface StreamView {
  * A part of the work that a conversation of its own does, as its parent shows it.
  *
  * `status`: queued, running, waiting, stopping, completed, failed or interrupted. `requests` are the numbers of what
- * waits for the person there and beneath it, `steps` its list of steps, `usage` what it has used so far.
+ * waits for the person there and beneath it, `steps` its list of steps, `usage` what it has used so far, `taken` how
+ * often a model was asked for it, there and beneath it.
  */
 export interface Subagent {
   conversationId: string;
@@ -1126,6 +1130,7 @@ export interface Subagent {
   requests?: number[];
   steps?: Record<string, unknown>[];
   usage?: Usage;
+  taken?: number;
   callId?: string;
 }
 

@@ -341,3 +341,18 @@ def test_what_always_stores_allows_exactly_this_from_then_on(proposal: Proposal)
 
 def test_no_always_where_an_ask_rule_fits() -> None:
     assert offers(shell("git status"), [rule("shell(git *)", ASK)]) == options(None)
+
+
+def test_the_agent_may_end_what_it_began_but_not_where_nothing_is_changed() -> None:
+    stop = replace(BASE, tool="shell_stop", effect="own")
+    assert kinds(stop) == (ALLOW, ALLOW, DENY, ALLOW)
+    assert kinds(replace(stop, trusted=False)) == (DENY, DENY, DENY, DENY)
+    assert kinds(stop, rule("shell_stop", DENY)) == (DENY, DENY, DENY, DENY)
+
+
+def test_a_file_that_may_be_one_of_a_guarded_folder_is_asked_for() -> None:
+    unsure = replace(read(f"{ROOT}/a.py"), unsure=f"{ROOT}/secret")
+    assert kinds(unsure) == (ASK, ASK, ASK, ALLOW)
+    assert judge(unsure, ()).reason == (
+        f"It has other hard links, and one of them may lie in `{ROOT}/secret`, which is guarded."
+    )

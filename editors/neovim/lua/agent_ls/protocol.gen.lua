@@ -856,7 +856,8 @@
 --- `content` is the message; the user item carries it from the start on. `position` orders the queue.
 ---
 --- `steers` have been taken and not yet joined. `plan_id` is the item of the plan that it carries out.
---- `retries` counts waits of all attempts, `retry` is one that goes on. `at_once`: it starts as soon as nothing else
+--- `retries` counts waits of all attempts, `retry` is one that goes on; `tried` are those that still count against the
+--- budget, as of `tried_at` steps that were answered (wait.py). `at_once`: it starts as soon as nothing else
 --- runs, past a held queue. `retry_of` names the run whose input it asks again, `supersedes` the one whose place it
 --- takes.
 ---@class agent_ls.wire.Run
@@ -875,6 +876,8 @@
 ---@field interrupt? agent_ls.wire.Interrupt
 ---@field steers? agent_ls.wire.Steer[]
 ---@field retries? integer
+---@field tried? integer
+---@field triedAt? integer
 ---@field retry? agent_ls.wire.RetryWait
 ---@field atOnce? boolean
 ---@field retryOf? string
@@ -965,7 +968,8 @@
 --- A part of the work that a conversation of its own does, as its parent shows it.
 ---
 --- `status`: queued, running, waiting, stopping, completed, failed or interrupted. `requests` are the numbers of what
---- waits for the person there and beneath it, `steps` its list of steps, `usage` what it has used so far.
+--- waits for the person there and beneath it, `steps` its list of steps, `usage` what it has used so far, `taken` how
+--- often a model was asked for it, there and beneath it.
 ---@class agent_ls.wire.Subagent
 ---@field conversationId string
 ---@field task string
@@ -975,6 +979,7 @@
 ---@field requests? integer[]
 ---@field steps? table<string, any>[]
 ---@field usage? agent_ls.wire.Usage
+---@field taken? integer
 ---@field callId? string
 
 ---@class agent_ls.wire.TodoList

@@ -7,7 +7,7 @@ import pytest
 
 from agent_ls.adapters.host import identity
 from agent_ls.adapters.host.canonical import canonical_uri, locate
-from agent_ls.adapters.host.identity import as_spelled, folds, twins
+from agent_ls.adapters.host.identity import as_spelled, folds, linked, twins
 from agent_ls.ports.files import Place
 
 
@@ -26,7 +26,8 @@ def test_a_volume_folds_if_the_other_case_is_the_same_folder(root: Path) -> None
     (root.parent / "wORK").symlink_to(root)
     identity._folds.cache_clear()
     assert folds(os.fspath(root))
-    assert not folds(os.fspath(root / "gone"))
+    # What is still to be made will be what the folder around it is.
+    assert folds(os.fspath(root / "gone" / "deeper"))
 
 
 def test_a_path_counts_under_every_guarded_name_that_its_file_has(root: Path) -> None:
@@ -51,3 +52,21 @@ def test_where_the_volume_folds_two_spellings_are_one_path_and_one_lock_key(
     found = locate("secret/key.txt", os.fspath(root))
     assert isinstance(found, Place)
     assert (found.path, found.uri) == (spelled, Path(spelled).as_uri())
+
+
+def test_a_hard_link_into_a_guarded_folder_is_found_by_its_name_there_and_a_large_one_leaves_a_doubt(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "Secret" / "deep").mkdir()
+    (root / "Secret" / "deep" / "other").write_text("o")
+    os.link(root / "Secret" / "Key.txt", root / "innocent")
+    os.link(root / "Secret" / "deep" / "other", root / "second")
+    (root / "plain").write_text("p")
+    (root / "link").symlink_to("innocent")
+    folders = (f"{root}/gone", f"{root}/Secret")
+    assert linked([f"{root}/innocent"], folders) == ((f"{root}/Secret/Key.txt",), None)
+    assert linked([f"{root}/second", f"{root}/plain"], folders) == ((f"{root}/Secret/deep/other",), None)
+    assert linked([f"{root}/plain", f"{root}/Secret", f"{root}/gone"], folders) == ((), None)
+    monkeypatch.setattr(identity, "MOST_NAMES", 1)
+    assert linked([f"{root}/innocent"], folders) == ((), f"{root}/Secret")
+    assert linked([f"{root}/plain"], folders) == ((), None)
