@@ -356,6 +356,12 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "Whenever the daemon dies or is restarted, a subagent recovers by itself and its parent is told once.",
         ("tests/crash/test_subagent_crash.py",),
     ),
+    "context.compaction": Requirement(
+        "A conversation is compacted by itself, by the person or because the server says so; it is busy meanwhile, can be "
+        "stopped, and nothing of it is lost; a summary that is no use is given up with the numbers, one that fails is "
+        "replaced by a digest.",
+        ("tests/protocol/test_compaction.py",),
+    ),
     "delegate.hooks": Requirement(
         "Hooks of the person, and of nobody else, change, refuse or add to what happens; one that fails is shown and "
         "ignored, and none is in the way of a stop.",

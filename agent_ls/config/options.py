@@ -58,8 +58,6 @@ def read(document: Mapping[str, Any], path: str) -> Options:
             _read_section(options, key, value)
         else:
             _unknown(options, "", key)
-    if "hooks.pre_compact" in options.values:
-        options.warnings.append(f"{path}: nothing is compacted yet, so the hook pre_compact is not run.")
     return options
 
 

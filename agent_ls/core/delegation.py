@@ -15,6 +15,7 @@ from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.events import ItemFact
 from agent_ls.core.items import (
     AssistantMessage,
+    Compaction,
     Item,
     ItemKind,
     ItemStatus,
@@ -209,8 +210,8 @@ def close(draft: Draft, run_id: str) -> None:
 
 
 def usage(state: ConversationState, run_id: str | None = None) -> Usage:
-    """Of the conversation (or of one run of it) and of all that it has handed over."""
-    total = handed_usage(state, run_id)
+    """Of the conversation (or of one run of it), of its summaries, and of all that it has handed over."""
+    total = handed_usage(state, run_id).plus(compaction_usage(state, run_id))
     for attempt in state.attempts.values():
         if run_id in (None, attempt.run_id):
             total = total.plus(attempt.usage)
@@ -229,6 +230,14 @@ def taken(
         if isinstance(item.payload, Subagent) and run_id in (None, item.run_id):
             child = known(item.payload.conversation_id)
             total += (item.payload.taken or 0) if child is None else taken(child, known=known)
+    return total
+
+
+def compaction_usage(state: ConversationState, run_id: str | None = None) -> Usage:
+    total = Usage()
+    for item in state.items.values():
+        if isinstance(item.payload, Compaction) and run_id in (None, item.run_id):
+            total = total.plus(item.payload.usage or Usage())
     return total
 
 

@@ -279,7 +279,8 @@ class Compaction(Entity):
     `first_kept` is the first item that is still sent as it was (None: none is), `kept_from` the place from which on
     items are; `summarized`: how many it stands for. `made_by`: `model`, or `digest` where it was put together from the
     ledger because of `trouble`. `trigger`: limit, overflow or manual. `carried` is what was put in again beside it,
-    `messages` those of the person's that are repeated word for word. Tokens are estimates of the whole request.
+    `messages` those of the person's that are repeated word for word (`answered`: they were done with). Tokens are
+    estimates of the whole request.
     """
 
     summary: str
@@ -293,6 +294,7 @@ class Compaction(Entity):
     instructions: str | None = None
     carried: str = ""
     messages: tuple[str, ...] = ()
+    answered: bool = False
     tokens_before: int = 0
     tokens_after: int = 0
     trouble: str | None = None

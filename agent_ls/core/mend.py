@@ -6,7 +6,7 @@ look, and in which order these are tried, is runtime.janitor's.
 
 from collections.abc import Collection
 
-from agent_ls.core import step
+from agent_ls.core import compacting, step
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.effects import capture, compact, drive
@@ -38,12 +38,14 @@ def owe_again(state: ConversationState, *, unsettled: Collection[str], at: str) 
 
 
 def worn_out(state: ConversationState, attempt_id: str, *, attempts: int, at: str) -> Decision | None:
-    """Ends a run which no daemon has survived. None if it has ended."""
+    """Ends a run (or a compaction, by its wish) which no daemon has survived. None if it has ended."""
     error = Notice(
         code="given_up",
         message=f"agent-ls ended {attempts} times while it worked on this and nothing came of it, so it was stopped.",
         hint="`agent-ls log` and `agent-ls doctor` may show why; send the message again to go on.",
     )
+    if attempt_id not in state.attempts:
+        return compacting.give_up(state, error, at, wish_id=attempt_id)
     return step.end(state, state.attempts[attempt_id].run_id, AttemptFact.FAILED, error=error, at=at)
 
 

@@ -4,7 +4,7 @@ Owns the indices that decisions need (who is active, what is queued, what was re
 event carries the whole entity after it; nothing here decides anything.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from agent_ls.core.attempt import Attempt
 from agent_ls.core.conversation import Conversation, ConversationStatus
@@ -127,6 +127,10 @@ class ConversationState:
             if isinstance(item.payload, Call):
                 found.append(item)
         return found[::-1]
+
+    def read_at(self) -> Sequence[tuple[str, int]]:
+        """Files that the model knows, with the place of the call that told it."""
+        return tuple(self._seen_at.items())
 
     def status(self) -> ConversationStatus:
         run = self.active

@@ -17,7 +17,7 @@ from agent_ls.adapters.models.demo import DemoModel
 from agent_ls.adapters.models.http import HttpLimits
 from agent_ls.adapters.models.openai_chat import OpenAIChatModel
 from agent_ls.adapters.models.openai_responses import OpenAIResponsesModel
-from agent_ls.adapters.models.pricing import PricedModel
+from agent_ls.adapters.models.pricing import PricedModel, window
 from agent_ls.adapters.models.wire import WireModel
 from agent_ls.config.providers import Provider
 from agent_ls.config.secret import CommandKey, EnvironmentKey, Keys, KeySource, Secret, mask
@@ -78,6 +78,15 @@ class Providers:
         if known is None:
             known = self._models[name] = self._make(provider)
         return known
+
+    def window(self, name: str, model: str) -> int | None:
+        """Tokens that a model takes: as configured, else as the table says, once that is loaded."""
+        provider = self._settings.providers.get(name)
+        if provider is None or provider.context_window is not None:
+            return None if provider is None else provider.context_window
+        if provider.base_url is None or provider.is_local:
+            return None
+        return window(model, provider.base_url)
 
     async def warm_up(self) -> None:
         """Loads what the default provider needs, off the loop, before the first message waits for it."""

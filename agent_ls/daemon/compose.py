@@ -26,6 +26,7 @@ from agent_ls.adapters.ledger.jsonl import open_file
 from agent_ls.adapters.mcp.servers import Servers
 from agent_ls.adapters.tools.language import LanguageTools
 from agent_ls.config.settings import Settings
+from agent_ls.core.compaction import Policy
 from agent_ls.core.conversation import Conversation
 from agent_ls.daemon.agents import known_agents
 from agent_ls.daemon.catalog import Providers
@@ -130,6 +131,8 @@ def _services(ground: _Ground, *, ledger: Ledger, supervisor: Supervisor, boot_i
         environment=workspaces.environment,
         masking=lambda: workspaces.masking,
         limits=_limits(settings),
+        compaction=_policy(settings),
+        window=ground.providers.window,
         boot_id=boot_id,
         spool=_spool(ground.environ),
         home=home,
@@ -237,8 +240,13 @@ def _limits(settings: Settings) -> Limits:
     )
 
 
+def _policy(settings: Settings) -> Policy:
+    return Policy(**vars(settings.compaction))
+
+
 def _limit(services: Services, settings: Settings) -> None:
     services.limits = _limits(settings)
+    services.compaction = _policy(settings)
     services.may_auto = settings.may_auto
 
 

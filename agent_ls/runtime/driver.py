@@ -12,12 +12,12 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from agent_ls.core import finalize, steer, step, successor, wait
+from agent_ls.core import compacting, finalize, steer, step, successor, wait
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import Notice
 from agent_ls.core.moments import seconds_between
-from agent_ls.core.owed import AskModel, Begin, Capture, End, Join, Nothing, Owed, RunCalls, Wait, owed
+from agent_ls.core.owed import AskModel, Begin, Capture, Compact, End, Join, Nothing, Owed, RunCalls, Wait, owed
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.retry import LONGEST_S
 from agent_ls.core.run import RunStatus
@@ -123,6 +123,9 @@ class Driver:
                 if begun is not None:
                     self._batch.go_on(group, begun)
                 return True
+            case Compact():
+                await self._ring.compact()
+                return True
             case RunCalls() as calls if self._batch.start(group, calls.item_ids):
                 return True
             case Wait() as pause:
@@ -217,15 +220,14 @@ class Driver:
             await patiently(drop, self._services.clock)
 
     async def _give_up(self, error: Exception) -> None:
-        run = self._actor.state.active
-        if run is None or self._services.supervisor.stopping:
+        if self._services.supervisor.stopping:
             return
         notice = Notice(
             code="internal_error",
             message=f"agent-ls made a mistake and stopped this run ({type(error).__name__}).",
             hint="`agent-ls log` shows where; send the message again to go on.",
         )
-        decide = partial(_fail, run_id=run.id, notice=notice)
+        decide = partial(_fail, notice=notice)
         with suppress(Fenced):
             await record_patiently(self._actor, decide, self._services.clock)
 
@@ -238,7 +240,11 @@ def _over(state: ConversationState, at: str, *, waited: Wait) -> Decision | None
     return wait.over(state, waited.run_id, at)
 
 
-def _fail(state: ConversationState, at: str, *, run_id: str, notice: Notice) -> Decision | None:
+def _fail(state: ConversationState, at: str, *, notice: Notice) -> Decision | None:
+    if state.active is None:
+        wish = state.conversation.compacting
+        return None if wish is None else compacting.give_up(state, notice, at, wish_id=wish.id)
+    run_id = state.active.id
     if state.runs[run_id].status is RunStatus.FINALIZING:
         return finalize.captured(state, run_id, at, trouble=notice.message)
     return step.end(state, run_id, AttemptFact.FAILED, error=notice, at=at)

@@ -48,9 +48,10 @@ async def begin_again(actor: Actor, driver: Driver, services: Services, *, found
 
 
 async def _effect_of(actor: Actor, services: Services) -> Effect | None:
-    run = actor.state.active
+    run, wish = actor.state.active, actor.state.conversation.compacting
+    due = run.active_attempt_id if run is not None else None if wish is None else wish.id
     found = await patiently(services.ledger.owed, services.clock)
-    return next((each for each in found if run is not None and each.id == run.active_attempt_id), None)
+    return next((each for each in found if each.id == due), None)
 
 
 def _give_up(state: ConversationState, at: str, *, attempt_id: str) -> Decision | None:

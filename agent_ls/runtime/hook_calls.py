@@ -12,10 +12,11 @@ from typing import Any, Final
 import anyio
 
 from agent_ls.core.attempt import Attempt
+from agent_ls.core.compacting import say
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.hooks import NOTHING, HookAnswer, HookEvent
-from agent_ls.core.items import Block, Call, ItemKind, Notice, ToolResult
+from agent_ls.core.items import Block, Call, Notice, ToolResult
 from agent_ls.core.messages import Reply, TextPart
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.run import Steer
@@ -76,13 +77,11 @@ def about(conversation: Conversation) -> dict[str, Any]:
 
 
 def note(state: ConversationState, at: str, *, text: str) -> Decision | None:
-    """A hook that failed, shown in the run that goes on."""
-    run = state.active
-    if run is None:
+    """A hook that failed, shown in the run that goes on, or the newest one while the conversation is compacted."""
+    if state.active is None and state.conversation.compacting is None:
         return None
     draft = Draft(state, at)
-    notice = Notice(code="hook_failed", message=text, hint="Hooks stand under [hooks] in your config.toml.")
-    draft.add_item(run.id, draft.fresh_note_id(run.id, "n"), ItemKind.NOTICE, payload=notice)
+    say(draft, Notice(code="hook_failed", message=text, hint="Hooks stand under [hooks] in your config.toml."))
     return draft.done()
 
 
@@ -168,26 +167,33 @@ class HookCalls:
         decide = partial(_go_on, run_id=attempt.run_id, text=said)
         await record_patiently(self._actor, decide, self._services.clock)
 
-    async def _ask(self, event: HookEvent, said: Mapping[str, Any]) -> HookAnswer:
+    async def before_compact(self, said: Mapping[str, Any], *, still: Callable[[], bool]) -> HookAnswer:
+        """A hook may refuse it, or say what the summary must not leave out."""
+        return await self._ask(HookEvent.PRE_COMPACT, {k: v for k, v in said.items() if v is not None}, still=still)
+
+    async def _ask(
+        self, event: HookEvent, said: Mapping[str, Any], *, still: Callable[[], bool] | None = None
+    ) -> HookAnswer:
         if not self._services.hooks.has(event):
             return NOTHING
         answer = NOTHING
         async with anyio.create_task_group() as group:
-            group.start_soon(self._until_stopped, group.cancel_scope)
+            group.start_soon(self._until_stopped, group.cancel_scope, still or self._goes_on)
             answer = await ask(self._services, self._actor.state.conversation, event, said=said)
             group.cancel_scope.cancel()
         if answer.trouble is not None:
             await self._show(answer.trouble)
         return answer
 
-    async def _until_stopped(self, scope: anyio.CancelScope) -> None:
+    def _goes_on(self) -> bool:
+        run = self._actor.state.active
+        return run is not None and run.interrupt is None
+
+    async def _until_stopped(self, scope: anyio.CancelScope, still: Callable[[], bool]) -> None:
         """A stop of the person, or the end of the daemon, does not wait for a hook."""
-        while True:
-            run = self._actor.state.active
-            if run is None or run.interrupt is not None:
-                scope.cancel()
-                return
+        while still():
             await self._services.clock.sleep(LOOK_S)
+        scope.cancel()
 
     async def _show(self, text: str) -> None:
         await record_patiently(self._actor, partial(note, text=text), self._services.clock)

@@ -339,8 +339,9 @@ async def _nothing(conversation_id: str, seq: int) -> None:
 
 
 def _is_at_work(actor: Actor) -> bool:
-    """A run goes on, or a shell in the background."""
-    return actor.state.active is not None or bool(actor.state.shells)
+    """A run goes on, or a shell in the background, or it is compacted."""
+    wish = actor.state.conversation.compacting if actor.state.exists else None
+    return actor.state.active is not None or wish is not None or bool(actor.state.shells)
 
 
 def _moving() -> Refusal:

@@ -4,7 +4,7 @@ Owns the request to the model while it is in flight. Does not own the loop aroun
 (batch.py) nor any wire.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -12,24 +12,23 @@ from typing import Final, TypeVar
 
 import anyio
 
-from agent_ls.core import context, ids, retry, step, wait
+from agent_ls.core import ids, retry, step, wait
 from agent_ls.core.attempt import Attempt, AttemptFact, made_by
-from agent_ls.core.conversation import cache_key
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import CallState, Notice
-from agent_ls.core.messages import ModelMessage, Reply, TextPart
+from agent_ls.core.messages import Reply, TextPart
 from agent_ls.core.partial import Said
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.prompt import system_prompt
 from agent_ls.core.run import Run
-from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, ModelRequest, TextFrame
+from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, TextFrame
 from agent_ls.ports.tools import Prepared
-from agent_ls.runtime import equipment
 from agent_ls.runtime.actor import Actor, Decide
 from agent_ls.runtime.begun import Begun, EarlyStart
+from agent_ls.runtime.compactor import Compactor
 from agent_ls.runtime.early import EarlyReads
 from agent_ls.runtime.patience import patiently, record_patiently
-from agent_ls.runtime.payloads import Inflater, Keep, shrink_reply, shrink_text
+from agent_ls.runtime.payloads import Keep, shrink_reply, shrink_text
+from agent_ls.runtime.requests import Requests
 from agent_ls.runtime.services import Services
 from agent_ls.runtime.spent import Spent
 from agent_ls.runtime.told import again, notice_of
@@ -49,9 +48,9 @@ class Ring:
         self._asked: Attempt | None = None
         self._seen = False
         self._said: dict[int, list[str]] = {}
-        self._history = History()
+        self._requests = Requests(actor, services, self._triager.hooks)
+        self._compactor = Compactor(actor, services, self._requests, hooks=self._triager.hooks)
         self._spent = Spent(services)
-        self._inflater = Inflater(services.ledger.get_blob)
         self._early = EarlyReads(actor, services, self._triager.prepared)
         self._starts = EarlyStart(actor, services, self._triager.prepared)
 
@@ -62,6 +61,7 @@ class Ring:
 
     def look(self, run: Run | None) -> None:
         """Cancels the request in flight if its answer is not wanted any more."""
+        self._compactor.look()
         if self._asking is None or self._asked is None:
             return
         if run is None or run.interrupt is not None or run.active_attempt_id != self._asked.id:
@@ -97,16 +97,25 @@ class Ring:
         if isinstance(model, Failure):
             await self._fail(attempt, notice_of(model))
             return None
+        made_room = await self._compactor.make_room(attempt)
+        if isinstance(made_room, Notice):
+            await self._fail(attempt, made_room)
+        if made_room is not None:
+            return None
         reply = await self._call(model, attempt)
         if isinstance(reply, Failure):
             await self._failed(attempt, reply)
             return None
         return None if reply is None else await self._take(attempt, reply)
 
+    async def compact(self) -> None:
+        """What the person has asked for."""
+        await self._compactor.wished()
+
     async def _call(self, model: Model, attempt: Attempt) -> Reply | Failure | None:
         """None when the request was cancelled because a stop was noted."""
         self._said, self._seen, self._asked = {}, False, attempt
-        request = await self._request(attempt)
+        request = await self._requests.whole(made_by(self._actor.state.conversation, attempt), attempt.step_id)
         with anyio.CancelScope() as scope:
             self._asking = scope
             try:
@@ -160,7 +169,15 @@ class Ring:
         return item is not None and item.call.state is CallState.STARTED
 
     async def _failed(self, attempt: Attempt, failure: Failure) -> None:
-        """Notes the wait before it is asked again, where that is worth it; else the run ends with the reason."""
+        """Notes the wait before it is asked again, where that is worth it; else the run ends with the reason.
+
+        What the server calls too large is shortened, and then sent again.
+        """
+        shortened = await self._compactor.overflowed(attempt, failure)
+        if isinstance(shortened, Notice):
+            await self._fail(attempt, shortened)
+        if shortened is not None:
+            return
         retries = self._actor.state.runs[attempt.run_id].retries
         decided = retry.plan(
             failure,
@@ -195,45 +212,3 @@ class Ring:
         if self._services.feed.clear_all(self._actor.id):
             drop = partial(self._services.ledger.drop_partials, self._actor.id)
             await patiently(drop, self._services.clock)
-
-    async def _request(self, attempt: Attempt) -> ModelRequest:
-        state = self._actor.state
-        provider, model = made_by(state.conversation, attempt)
-        date = self._services.clock.now()[:10]
-        told = context.asked(self._history.messages(state, provider, model))
-        inflate = partial(self._inflater.inflate, told)
-        return ModelRequest(
-            model=model,
-            system=system_prompt(
-                root=state.root,
-                platform=self._services.platform,
-                date=date,
-                more=[*equipment.instructions(state.conversation), *self._triager.hooks.said],
-            ),
-            messages=await patiently(inflate, self._services.clock),
-            tools=await equipment.specs(state.conversation, self._services),
-            step_id=attempt.step_id,
-            cache_key=cache_key(state.conversation),
-        )
-
-
-class History:
-    """Messages of ended runs are made once: what is there does not change any more (for one provider and model)."""
-
-    def __init__(self) -> None:
-        self._key: tuple[str, str] | None = None
-        self._ended: dict[str, tuple[int, tuple[ModelMessage, ...]]] = {}
-
-    def messages(self, state: ConversationState, provider: str, model: str) -> tuple[ModelMessage, ...]:
-        if self._key != (provider, model):
-            self._key, self._ended = (provider, model), {}
-        built: list[Sequence[ModelMessage]] = []
-        for run_id, items in state.run_items.items():
-            size, known = self._ended.get(run_id, (0, ()))
-            # The end of a background shell may still come to a run that has ended.
-            if size != len(items):
-                known = context.messages(state.items_of(run_id), provider=provider, model=model)
-                if state.runs[run_id].ended:
-                    self._ended[run_id] = (len(items), known)
-            built.append(known)
-        return context.join(built)

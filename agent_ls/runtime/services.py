@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_ls.core.agents import Agent
+from agent_ls.core.compaction import Policy
 from agent_ls.core.conversation import Conversation, Delegated
 from agent_ls.core.delegation import Wanted
 from agent_ls.core.items import ResultStatus, ToolResult
@@ -109,6 +110,7 @@ class Services:
     holds and has not saved: the shell does not see them. `agents` are those that a subagent of a conversation can be,
     by name; `sessions` conversations that have begun to work here, as they were then. `limits` and `may_auto` change
     when the configuration is read again, nothing else does. `host` names this machine where several share a ledger.
+    `window` says how many tokens a provider's model takes, None where nobody knows; `compaction` changes as limits do.
     `masking` knows the secrets that no result may hold. `chance` yields numbers between 0 and 1.
     `folds`: the volume of a folder takes another case for the same name; `twins` are other names of the same files
     beneath known places, `linked` those that hard links give them in folders, and a folder too large to be sure.
@@ -147,3 +149,5 @@ class Services:
     masking: Callable[[], Masking] = Masking
     checkpoints: Checkpoints = field(default_factory=NoCheckpoints)
     chance: Callable[[], float] = lambda: 0.5
+    compaction: Policy = field(default_factory=Policy)
+    window: Callable[[str, str], int | None] = lambda provider, model: None

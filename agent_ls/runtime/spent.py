@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 
 from agent_ls.core import delegation
 from agent_ls.core.attempt import Attempt
-from agent_ls.core.items import Notice
+from agent_ls.core.items import Compaction, Item, Notice
 from agent_ls.core.moments import seconds_between
 from agent_ls.core.projection import ConversationState
 from agent_ls.ports.ledger import ListQuery, Summary
@@ -26,6 +26,7 @@ class Spent:
         if limits.usd_per_day is None:
             return None
         cost = _cost(each for each in state.attempts.values() if each.run_id == attempt.run_id)
+        cost += delegation.compaction_usage(state, attempt.run_id).cost_usd or 0.0
         day = await self._today(state)
         # A run that was begun beyond the limit was begun all the same: that is the person's "go on".
         if day >= limits.usd_per_day and day - cost < limits.usd_per_day:
@@ -61,6 +62,7 @@ class Spent:
         """Of all conversations, as the ledger has them; this one as it is here."""
         today = self._services.clock.now()[:10]
         total = _cost(each for each in state.attempts.values() if each.created_at[:10] == today)
+        total += _of_summaries(state.items.values(), today)
         for archived in (False, True):
             async for summary in self._of_today(today, archived=archived):
                 if summary.conversation.id != state.conversation.id:
@@ -85,12 +87,18 @@ class Spent:
             snapshot = await self._services.ledger.load(known)
             found = () if snapshot is None else snapshot.entities
             mine = [each for each in found if isinstance(each, Attempt) and each.created_at[:10] == today]
-            self._known[known] = (seen, _cost(mine))
+            summaries = _of_summaries((each for each in found if isinstance(each, Item)), today)
+            self._known[known] = (seen, _cost(mine) + summaries)
         return self._known[known][1]
 
 
 def _cost(attempts: Iterable[Attempt]) -> float:
     return sum(each.usage.cost_usd or 0.0 for each in attempts)
+
+
+def _of_summaries(items: Iterable[Item], today: str) -> float:
+    made = [item.payload for item in items if isinstance(item.payload, Compaction) and item.created_at[:10] == today]
+    return sum(each.usage.cost_usd or 0.0 for each in made if each.usage is not None)
 
 
 def _limit(message: str) -> Notice:

@@ -168,7 +168,7 @@ _CONVERSATIONS: Final = (
         params=fork_models.MergeBack,
         result=results.Sequenced,
     ),
-    _later(
+    _request(
         "conversation/compact",
         "Summarizes older items, at the next step border where a run goes on. Stopped as that run is, or the newest.",
         params=models.CompactConversation,

@@ -27,9 +27,10 @@ class RunUse(Use):
 
 
 class ContextUse(TypedDict):
-    """`usedTokens` by the newest step, the rest by the whole conversation, its subagents included.
+    """`usedTokens` estimates the next request, the rest is of the whole conversation, its subagents included.
 
-    `subagents` is what they had of it, `runs` the newest ones.
+    `subagents` is what they had of it, `runs` the newest ones. `thresholds` in tokens: `compactAt` (none where that is
+    switched off), `reserve` and `keepRecent`. `cacheHitRate`: the share of all that was sent which a cache had.
     """
 
     usedTokens: int
@@ -42,3 +43,4 @@ class ContextUse(TypedDict):
     thresholds: NotRequired[dict[str, int]]
     costUsd: NotRequired[float]
     cacheReadTokens: int
+    cacheHitRate: NotRequired[float]

@@ -1,12 +1,14 @@
-"""What a step cost, by the table of the `genai-prices` package.
+"""What a step cost and how much a model takes, by the table of the `genai-prices` package.
 
 Owns when the table is loaded and what is asked of it; nothing is fetched. A price belongs to an address: a model
 behind a gateway or on this machine costs what nobody here knows, and has tokens only. A cost that the server names
 itself stays.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Protocol
 
 import anyio
@@ -79,3 +81,19 @@ def price(usage: Usage, model: str, base_url: str) -> float | None:
         return float(genai_prices.calc_price(counted, model, provider_api_url=base_url).total_price)
     except (LookupError, ValueError):
         return None
+
+
+def window(model: str, base_url: str) -> int | None:
+    """Tokens that the model takes; None while the table is not loaded: importing it is nothing for an event loop."""
+    return _window(model, base_url) if "genai_prices.data_snapshot" in sys.modules else None
+
+
+@lru_cache(maxsize=64)
+def _window(model: str, base_url: str) -> int | None:
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        _, found = get_snapshot().find_provider_model(model, None, None, base_url)
+    except LookupError:
+        return None
+    return found.context_window

@@ -229,4 +229,5 @@ HANDLERS: Final[Mapping[str, Any]] = {
     "agent/conversation/detach": detach,
     "agent/conversation/items": items,
     "agent/conversation/update": update,
+    "agent/conversation/compact": compact,
 }

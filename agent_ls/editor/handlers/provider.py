@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from agent_ls.core import delegation
+from agent_ls.core import compaction, delegation, sizes
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.items import Usage
 from agent_ls.core.projection import ConversationState
@@ -36,21 +36,32 @@ async def context_status(desk: Desk, window: Window, params: models.OfConversati
     state = await desk.registry.state(params.conversation_id)
     if isinstance(state, Refusal):
         return state
-    last = _newest(state)
+    last, total = _newest(state), delegation.usage(state)
     shown: dict[str, Any] = {
-        "usedTokens": last.input_tokens + last.output_tokens,
-        **_use(delegation.usage(state)),
+        "usedTokens": sizes.used(state),
+        **_use(total),
         "lastStep": _use(last),
         "runs": [_of_run(state, run) for run in _runs(state)[-RUNS_SHOWN:]],
     }
     beneath = delegation.handed_usage(state)
     if beneath != Usage():
         shown["subagents"] = _use(beneath)
-    name = state.conversation.provider
-    window_tokens = next((i.context_window for i in desk.catalog.providers() if i.name == name), None)
-    if window_tokens is not None:
-        shown["windowTokens"] = window_tokens
-    return shown
+    sent = total.input_tokens + total.cache_read_tokens + total.cache_write_tokens
+    if sent:
+        shown["cacheHitRate"] = round(total.cache_read_tokens / sent, 4)
+    return shown | _window(desk, state)
+
+
+def _window(desk: Desk, state: ConversationState) -> dict[str, Any]:
+    """What the model takes, and when the conversation is compacted; nothing where nobody knows."""
+    policy = desk.services.compaction
+    window = desk.services.window(state.conversation.provider, state.conversation.model)
+    if window is None:
+        return {}
+    thresholds = {"reserve": compaction.reserve(window), "keepRecent": compaction.target(window, policy)}
+    if policy.enabled:
+        thresholds["compactAt"] = compaction.limit(window, policy)
+    return {"windowTokens": window, "thresholds": thresholds}
 
 
 def _runs(state: ConversationState) -> list[Run]:

@@ -205,7 +205,8 @@ export interface Compacting {
  * `first_kept` is the first item that is still sent as it was (None: none is), `kept_from` the place from which on
  * items are; `summarized`: how many it stands for. `made_by`: `model`, or `digest` where it was put together from the
  * ledger because of `trouble`. `trigger`: limit, overflow or manual. `carried` is what was put in again beside it,
- * `messages` those of the person's that are repeated word for word. Tokens are estimates of the whole request.
+ * `messages` those of the person's that are repeated word for word (`answered`: they were done with). Tokens are
+ * estimates of the whole request.
  */
 export interface Compaction {
   summary: string;
@@ -219,6 +220,7 @@ export interface Compaction {
   instructions?: string;
   carried?: string;
   messages?: string[];
+  answered?: boolean;
   tokensBefore?: number;
   tokensAfter?: number;
   trouble?: string;
@@ -236,9 +238,10 @@ export interface ContextItem {
 }
 
 /**
- * `usedTokens` by the newest step, the rest by the whole conversation, its subagents included.
+ * `usedTokens` estimates the next request, the rest is of the whole conversation, its subagents included.
  *
- * `subagents` is what they had of it, `runs` the newest ones.
+ * `subagents` is what they had of it, `runs` the newest ones. `thresholds` in tokens: `compactAt` (none where that is
+ * switched off), `reserve` and `keepRecent`. `cacheHitRate`: the share of all that was sent which a cache had.
  */
 export interface ContextUse {
   usedTokens: number;
@@ -251,6 +254,7 @@ export interface ContextUse {
   thresholds?: Record<string, number>;
   costUsd?: number;
   cacheReadTokens: number;
+  cacheHitRate?: number;
 }
 
 /**

@@ -132,7 +132,6 @@ def test_a_named_file_that_is_not_there_is_said(home: Home) -> None:
             "`providers.x.api_key` is not read, as keys do not belong in this file. "
             "Put the key into an environment variable and name that in `api_key_env`.",
         ),
-        ('[hooks]\npre_compact = ["./check"]', "nothing is compacted yet, so the hook pre_compact is not run."),
         (
             '[permissions]\ndeny = ["shel(rm *)"]',
             "`permissions.deny`: there is no tool `shel`, so this rule never fits. Did you mean `shell`?",

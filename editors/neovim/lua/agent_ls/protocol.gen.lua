@@ -179,7 +179,8 @@
 --- `first_kept` is the first item that is still sent as it was (None: none is), `kept_from` the place from which on
 --- items are; `summarized`: how many it stands for. `made_by`: `model`, or `digest` where it was put together from the
 --- ledger because of `trouble`. `trigger`: limit, overflow or manual. `carried` is what was put in again beside it,
---- `messages` those of the person's that are repeated word for word. Tokens are estimates of the whole request.
+--- `messages` those of the person's that are repeated word for word (`answered`: they were done with). Tokens are
+--- estimates of the whole request.
 ---@class agent_ls.wire.Compaction
 ---@field summary string
 ---@field firstKept? string
@@ -192,6 +193,7 @@
 ---@field instructions? string
 ---@field carried? string
 ---@field messages? string[]
+---@field answered? boolean
 ---@field tokensBefore? integer
 ---@field tokensAfter? integer
 ---@field trouble? string
@@ -206,9 +208,10 @@
 ---@field data? any
 ---@field blob? string
 
---- `usedTokens` by the newest step, the rest by the whole conversation, its subagents included.
+--- `usedTokens` estimates the next request, the rest is of the whole conversation, its subagents included.
 ---
---- `subagents` is what they had of it, `runs` the newest ones.
+--- `subagents` is what they had of it, `runs` the newest ones. `thresholds` in tokens: `compactAt` (none where that is
+--- switched off), `reserve` and `keepRecent`. `cacheHitRate`: the share of all that was sent which a cache had.
 ---@class agent_ls.wire.ContextUse
 ---@field usedTokens integer
 ---@field inputTokens integer
@@ -220,6 +223,7 @@
 ---@field thresholds? table<string, integer>
 ---@field costUsd? number
 ---@field cacheReadTokens integer
+---@field cacheHitRate? number
 
 --- `workspace` is a root URI on the machine `host` (none where one machine has the ledger for itself).
 ---
