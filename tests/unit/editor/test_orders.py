@@ -61,6 +61,7 @@ EXAMPLES: list[Wish] = [
     KeepRule(kept=Kept(effect=Ruling.DENY, pattern="shell(rm *)", by="ada", at="t")),
     DropRule(rule_id="c1:ab"),
     Compact(by="ada", from_="nvim", instructions="keep the names"),
+    Compact(by="ada", from_="vscode", instructions="Keep the plan."),
     Review(marks={"c1.r1.a1.s1.1.p0": {"1": Mark.KEPT, "2": Mark.UNDONE}}, said={"hunks": ["h"], "left": []}),
 ]
 

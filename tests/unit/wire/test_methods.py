@@ -132,6 +132,7 @@ def test_every_command_that_changes_needs_an_id() -> None:
         "agent/conversation/update",
         "agent/conversation/fork",
         "agent/conversation/mergeBack",
+        "agent/conversation/compact",
         "agent/conversation/import",
         "agent/conversation/delete",
         "agent/message/send",
