@@ -358,8 +358,8 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
     ),
     "context.compaction": Requirement(
         "A conversation is compacted by itself, by the person or because the server says so; it is busy meanwhile, can "
-        "be stopped, and nothing of it is lost; a summary that is no use is given up with the numbers, one that fails is "
-        "replaced by a digest.",
+        "be stopped, and nothing of it is lost; a summary that is no use is given up with the numbers, one that fails "
+        "is replaced by a digest.",
         ("tests/protocol/test_compaction.py",),
     ),
     "delegate.hooks": Requirement(
