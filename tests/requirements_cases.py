@@ -228,8 +228,8 @@ CASES: Final[dict[str, Requirement]] = {
         ),
     ),
     "case.B60": Requirement(
-        "A very long conversation is shown by pages, listed and stopped without its whole history being read.",
-        ("tests/protocol/test_long_conversation.py",),
+        "A very long conversation is shown by pages, listed, forked and stopped without its whole history being read.",
+        ("tests/protocol/test_long_conversation.py", "tests/contract/ledger/test_long_history.py"),
     ),
     "case.B54": Requirement(
         "One clock writes and judges a lease, whatever those of the daemons say; a daemon that slept is fenced if it "
