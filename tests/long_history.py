@@ -105,7 +105,8 @@ class _History:
             yield Fact(ItemFact.ADDED, self._item(run, ids.part_id(step, 0), ItemKind.ASSISTANT_MESSAGE, text, **where))
             part = ids.part_id(step, 1)
             call = Call(call_id=ids.call_id(part), tool="shell", input={"command": f"echo {n}"},
-                        state=CallState.FINISHED, result=ToolResult(status=ResultStatus.OK, output=f"{n}\n"))  # fmt: skip
+                        state=CallState.FINISHED,
+                        result=ToolResult(status=ResultStatus.OK, output=f"{n}\n"))  # fmt: skip
             yield Fact(CallFact.FINISHED, self._item(run, part, ItemKind.COMMAND, call, **where))
         step = ids.step_id(attempt, STEPS + 1, 0)
         answer = AssistantMessage(text="x" * large or f"answer {ordinal}")
