@@ -13,7 +13,7 @@ from agent_ls.core.conversation import Mode
 from agent_ls.core.harmless import Seen
 from agent_ls.core.harmless_table import Sight
 from agent_ls.core.rules import (
-    Place,
+    Ground,
     Rule,
     Ruling,
     Scope,
@@ -61,8 +61,8 @@ class Proposal:
     brought: tuple[str, ...] = ()
 
     @property
-    def place(self) -> Place:
-        return Place(self.root, self.home, self.fold)
+    def place(self) -> Ground:
+        return Ground(self.root, self.home, self.fold)
 
 
 @dataclass(frozen=True)

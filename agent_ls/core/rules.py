@@ -71,7 +71,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Place:
+class Ground:
     """Where patterns start, as real paths. `fold`: the volume takes `A` and `a` for the same name."""
 
     root: str
@@ -123,7 +123,7 @@ def matches_command(rule: Rule, argv: Argv) -> bool:
     return _fits(rule.body, argv, wide=False)
 
 
-def matches_path(rule: Rule, kind: str, path: str, *, place: Place) -> bool:
+def matches_path(rule: Rule, kind: str, path: str, *, place: Ground) -> bool:
     """`kind` is `read` or `edit`, whichever tool does it."""
     if not _names(rule, kind):
         return False
@@ -132,7 +132,7 @@ def matches_path(rule: Rule, kind: str, path: str, *, place: Place) -> bool:
     return bool(_regex(rule.body, place, wide=rule.narrows).fullmatch(path))
 
 
-def path_regex(rule: Rule, kind: str, place: Place) -> str | None:
+def path_regex(rule: Rule, kind: str, place: Ground) -> str | None:
     """What `matches_path` fits, as text; None where the rule does not speak of such paths."""
     if not _names(rule, kind):
         return None
@@ -154,7 +154,7 @@ def matches_host(rule: Rule, tool: str, host: str) -> bool:
     return beneath or host == (above if rule.narrows else named)
 
 
-def starts(rules: Iterable[Rule], place: Place) -> tuple[str, ...]:
+def starts(rules: Iterable[Rule], place: Ground) -> tuple[str, ...]:
     """Where the narrowing rules about paths begin, as far as they name something: `secret/**` is about `secret`."""
     found = []
     for rule in rules:
@@ -210,7 +210,7 @@ def _argv(body: str) -> Argv:
 
 
 @lru_cache(maxsize=512)
-def _regex(body: str, place: Place, *, wide: bool) -> re.Pattern[str]:
+def _regex(body: str, place: Ground, *, wide: bool) -> re.Pattern[str]:
     start, rest = _anchor(body, place)
     if wide and not body.startswith(("~/", "/")) and ("/" not in rest.rstrip("/") or rest.startswith("**/")):
         start, rest = "", f"**/{rest}"
@@ -219,7 +219,7 @@ def _regex(body: str, place: Place, *, wide: bool) -> re.Pattern[str]:
     return re.compile(re.escape(start.rstrip("/")) + "/" + _glob(rest.rstrip("/")) + beneath, flags)
 
 
-def _anchor(body: str, place: Place) -> tuple[str, str]:
+def _anchor(body: str, place: Ground) -> tuple[str, str]:
     if body.startswith("~/"):
         return place.home, body[2:]
     return ("", body[1:]) if body.startswith("/") else (place.root, body.removeprefix("./"))

@@ -7,7 +7,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Final
 
-from agent_ls.core.rules import Place
+from agent_ls.core.rules import Ground
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def is_beneath(path: str, folder: str, *, fold: bool) -> bool:
     return path == folder or path.startswith(folder + "/") or not folder
 
 
-def never_written(path: str, place: Place, protected: tuple[str, ...]) -> str | None:
+def never_written(path: str, place: Ground, protected: tuple[str, ...]) -> str | None:
     """What the path belongs to, if nobody may write it from a conversation."""
     if any(is_beneath(path, own, fold=place.fold) for own in protected):
         return "the daemon itself"
@@ -52,7 +52,7 @@ def never_written(path: str, place: Place, protected: tuple[str, ...]) -> str | 
     return None
 
 
-def guarded(place: Place, protected: tuple[str, ...]) -> tuple[str, ...]:
+def guarded(place: Ground, protected: tuple[str, ...]) -> tuple[str, ...]:
     """Places that have a name, with which a file is told that is in them under another."""
     home, root = place.home.rstrip("/"), place.root.rstrip("/")
     inside = (*_NEVER_INSIDE, *_ASKED_FOLDERS, *_ASKED_WRITES, *(name for name in _ASKED_READS if "*" not in name))
@@ -60,13 +60,13 @@ def guarded(place: Place, protected: tuple[str, ...]) -> tuple[str, ...]:
     return (*protected, *(f"{root}/{name}" for name in inside), *(f"{home}/{name}" for name in own))
 
 
-def secret_folders(place: Place) -> tuple[str, ...]:
+def secret_folders(place: Ground) -> tuple[str, ...]:
     """Folders in which every file is asked for."""
     bases = dict.fromkeys((place.root.rstrip("/"), place.home.rstrip("/")))
     return tuple(f"{base}/{name}" for base in bases for name in _ASKED_FOLDERS)
 
 
-def asks_to_read(path: str, place: Place) -> str | None:
+def asks_to_read(path: str, place: Ground) -> str | None:
     *folders, name = _parts(path, fold=place.fold)
     if any(fnmatchcase(name, pattern) for pattern in _ASKED_READS):
         return "files that may hold secrets"
@@ -82,7 +82,7 @@ def secrets_regex(*, fold: bool) -> str:
     return f"(?{'is' if fold else 's'}:.*/(?:{names}|(?:{folders})(?:/.*)?))"
 
 
-def asks_to_write(path: str, place: Place) -> str | None:
+def asks_to_write(path: str, place: Ground) -> str | None:
     if asks_to_read(path, place):
         return "files that may hold secrets"
     whole = "/".join(("", *_parts(path, fold=place.fold), ""))

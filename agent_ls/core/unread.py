@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent_ls.core.conversation import Mode
-from agent_ls.core.rules import Place, Rule, Ruling, path_regex
+from agent_ls.core.rules import Ground, Rule, Ruling, path_regex
 from agent_ls.core.sensitive import secrets_regex
 
 
@@ -20,7 +20,7 @@ class Unread:
     asked: tuple[str, ...] = ()
 
 
-def unread(rules: Iterable[Rule], place: Place, mode: Mode) -> Unread:
+def unread(rules: Iterable[Rule], place: Ground, mode: Mode) -> Unread:
     denied: list[str] = []
     asked = [] if mode is Mode.AUTO else [secrets_regex(fold=place.fold)]
     for rule in rules:

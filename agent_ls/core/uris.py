@@ -87,8 +87,13 @@ def without_dots(path: str) -> str:
 
 
 def is_within(key: str, folder: str) -> bool:
-    """Whether a canonical URI is the folder's or beneath it."""
+    """Whether a canonical URI, or a real path, is the folder's or beneath it."""
     return key == folder or key.startswith(folder.rstrip("/") + "/")
+
+
+def relative(path: str, root: str) -> str:
+    """As a person writes it in this folder; what lies elsewhere stays whole. Paths, not URIs."""
+    return path.removeprefix(root.rstrip("/") + "/")
 
 
 def _escaped(path: str) -> str:

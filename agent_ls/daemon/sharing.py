@@ -13,7 +13,7 @@ from agent_ls.editor.commands import Answer, Commands
 from agent_ls.editor.inbox import Inbox
 from agent_ls.ports.rules import RuleStore
 from agent_ls.ports.shared import Shared
-from agent_ls.runtime.others import Others, Told
+from agent_ls.runtime.others import Abroad, Others
 from agent_ls.runtime.registry import Registry
 
 Work = Callable[[], Awaitable[None]]
@@ -42,7 +42,7 @@ def sharing(
     if not isinstance(ledger, Shared):
         return Sharing(commands=commands)
 
-    def told(about: Told) -> None:
+    def told(about: Abroad) -> None:
         if about.summary is not None:
             inbox.heard(about.summary, about.requests)
         elif inbox.knows(about.conversation_id):

@@ -31,7 +31,7 @@ TITLE: Final = 60
 StateOf = Callable[[str], ConversationState | None]
 
 
-class Told(Viewer, Present, Protocol):
+class ToldWindow(Viewer, Present, Protocol):
     """A window, as far as the inbox needs to know it."""
 
     folders: tuple[str, ...]
@@ -44,14 +44,14 @@ class Inbox:
     def __init__(self, state_of: StateOf, board: Board, focus: Focus) -> None:
         self.focus = focus
         self.on_asked: Callable[[Sequence[Request], Conversation], None] = lambda requests, conversation: None
-        self.on_told: Callable[[Told, Sequence[Request]], None] = lambda window, requests: None
-        self.on_left: Callable[[Told], None] = lambda window: None
+        self.on_told: Callable[[ToldWindow, Sequence[Request]], None] = lambda window, requests: None
+        self.on_left: Callable[[ToldWindow], None] = lambda window: None
         self.on_deleted: Callable[[str], None] = lambda conversation_id: None
         self._state_of = state_of
         self._board = board
-        self._windows: list[Told] = []
-        self._answering: dict[str, Told] = {}
-        self._routed: WeakKeyDictionary[Told, set[str]] = WeakKeyDictionary()
+        self._windows: list[ToldWindow] = []
+        self._answering: dict[str, ToldWindow] = {}
+        self._routed: WeakKeyDictionary[ToldWindow, set[str]] = WeakKeyDictionary()
         self.presence = Presence(self._windows, focus)
         focus.moved, focus.turned = self._route, self.presence.moved
         self._pending: dict[str, Request] = {}
@@ -65,24 +65,24 @@ class Inbox:
             self._workspaces[request.conversation_id] = conversation.workspace
 
     @property
-    def windows(self) -> Sequence[Told]:
+    def windows(self) -> Sequence[ToldWindow]:
         return self._windows
 
     @property
     def pending(self) -> int:
         return len(self._pending)
 
-    def join(self, window: Told) -> None:
+    def join(self, window: ToldWindow) -> None:
         self._windows.append(window)
 
-    def leave(self, window: Told) -> None:
+    def leave(self, window: ToldWindow) -> None:
         if window in self._windows:
             self._windows.remove(window)
             self._board.leave(window)
             self._route()
             self.on_left(window)
 
-    def tell(self, window: Told) -> None:
+    def tell(self, window: ToldWindow) -> None:
         """The count of the whole daemon, and the requests that this window should show."""
         seen = [r for r in self._pending.values() if window.sees(self.workspace_of(r.conversation_id))]
         seen.sort(key=lambda request: request.number)
@@ -92,13 +92,13 @@ class Inbox:
         self._board.show(window, [(request, self.workspace_of(request.conversation_id)) for request in seen])
         self.on_told(window, shown)
 
-    def follow(self, window: Told, conversation_id: str) -> None:
+    def follow(self, window: ToldWindow, conversation_id: str) -> None:
         """The window follows this conversation from now on, or does no more."""
         self.presence.changed(conversation_id)
         if any(request.is_of(conversation_id) for request in self._pending.values()):
             self._route()
 
-    def answers(self, request_id: str, window: Told) -> None:
+    def answers(self, request_id: str, window: ToldWindow) -> None:
         """An answer of this window is on its way: if it counts, the others are told and this one knows."""
         if request_id in self._pending:
             self._answering[request_id] = window
@@ -127,7 +127,7 @@ class Inbox:
             self.on_asked(fresh, state.conversation)
         self._changed(state)
 
-    def hold(self, window: Told, locks: Sequence[Lock]) -> None:
+    def hold(self, window: ToldWindow, locks: Sequence[Lock]) -> None:
         """What calls hold just now of what the window sees."""
         held = {}
         for lock in locks:
@@ -178,7 +178,7 @@ class Inbox:
             if window.sees(workspace):
                 window.notify("agent/conversation/changed", {"conversations": [], "deleted": [conversation_id]})
 
-    def _tell_who(self, windows: Iterable[Told], answered: Sequence[Request]) -> None:
+    def _tell_who(self, windows: Iterable[ToldWindow], answered: Sequence[Request]) -> None:
         """Who was first, to all others; in words only where a card goes away without any, and once in an editor."""
         for request in answered:
             first = self._answering.pop(request.id, None)
@@ -192,7 +192,7 @@ class Inbox:
                     told.add(window.process_id)
                     window.notify("window/showMessage", {"type": INFO, "message": verdict(request)})
 
-    def _shows(self, window: Told, request: Request) -> bool:
+    def _shows(self, window: ToldWindow, request: Request) -> bool:
         if any(window.follows(known) for known in _above(request)):
             return True
         workspace = self.workspace_of(request.conversation_id)

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import anyio
 
-from agent_ls.editor.inbox import Inbox, Told
+from agent_ls.editor.inbox import Inbox, ToldWindow
 from agent_ls.ports.host import Clock
 from agent_ls.runtime.lock_table import LockTable
 from agent_ls.wire.encode import to_wire
@@ -21,14 +21,19 @@ class LockNews:
     """`refresh` has a window ask again for what it draws of them by itself."""
 
     def __init__(
-        self, table: LockTable, inbox: Inbox, clock: Clock, *, refresh: Callable[[Told], None] = lambda window: None
+        self,
+        table: LockTable,
+        inbox: Inbox,
+        clock: Clock,
+        *,
+        refresh: Callable[[ToldWindow], None] = lambda window: None,
     ) -> None:
         self._table = table
         self._inbox = inbox
         self._clock = clock
         self._refresh = refresh
         self._news = anyio.Event()
-        self._told: WeakKeyDictionary[Told, list[dict[str, Any]]] = WeakKeyDictionary()
+        self._told: WeakKeyDictionary[ToldWindow, list[dict[str, Any]]] = WeakKeyDictionary()
         table.changed = self._news_came
 
     async def tell(self) -> None:

@@ -14,7 +14,7 @@ from anyio import to_thread
 from agent_ls.core import diff
 from agent_ls.core.ids import conversation_of
 from agent_ls.core.textfile import NotText, decode, sha256
-from agent_ls.core.uris import NotLocal, file_uri, is_within, local_path
+from agent_ls.core.uris import NotLocal, file_uri, is_within, local_path, relative
 from agent_ls.editor import through
 from agent_ls.editor.documents import Documents, EditingWindow, Overlay, fingerprint
 from agent_ls.editor.standing import NO_FILE, OnDisk, Saved, Unsaved, bytes_of, names, standing, text_of
@@ -145,7 +145,7 @@ class WindowFiles:
             if overlay.by_agent and is_within(overlay.key, file_uri(root)):
                 path = local_path(overlay.key)
                 assert not isinstance(path, NotLocal)
-                found.append(f"not saved in {overlay.window.client}: {path.removeprefix(root.rstrip('/') + '/')}")
+                found.append(f"not saved in {overlay.window.client}: {relative(path, root)}")
         return tuple(sorted(found))
 
     async def _stand(self, path: str, first: EditingWindow | None) -> _Stand | Refused:

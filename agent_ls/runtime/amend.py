@@ -4,7 +4,6 @@ Owns that a changed call goes the whole way of a new one (the tool looks, policy
 changed it. Does not own what is decided (core.amend, core.respond).
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -13,7 +12,6 @@ from typing import Any
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.hooks import HookEvent
 from agent_ls.core.items import Call
-from agent_ls.core.policy import judge
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Amended, Request
 from agent_ls.core.rules import Ruling
@@ -21,7 +19,7 @@ from agent_ls.ports.tools import Invalid, Prepared
 from agent_ls.runtime import guard
 from agent_ls.runtime.equipment import find_again
 from agent_ls.runtime.hook_calls import ask
-from agent_ls.runtime.judging import proposal, standing
+from agent_ls.runtime.judging import judged
 from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.payloads import is_shortened, shrink_call, whole_input
 from agent_ls.runtime.places import tool_context
@@ -50,8 +48,7 @@ async def amended(
     prepared = await look(state, request, given, services=services)
     if isinstance(prepared, Invalid):
         return Refusal(Code.INVALID_PARAMS, f"The changed call was not taken: {prepared.message}", "Change it again.")
-    where = await standing(state.conversation, os.path.realpath(state.root), services)
-    verdict = judge(proposal(prepared, services, where), where.rules)
+    verdict = await judged(prepared, state, services)
     if verdict.kind is Ruling.DENY:
         return Refusal(
             Code.PERMISSION_DENIED, f"The changed call may not run: {verdict.reason}", "Change it again, or deny it."

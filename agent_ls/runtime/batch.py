@@ -4,7 +4,6 @@ Owns what is committed around a call (started, finished) and what a cancelled ca
 is core.owed; a call approved by a person runs only as it was shown.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,7 +18,6 @@ from agent_ls.core.call import CallFact, cause, is_given_up, not_begun
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import CallState, Item, ResultStatus, ToolResult
 from agent_ls.core.locks import Holder
-from agent_ls.core.policy import judge
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Ruling
 from agent_ls.ports.tools import Invalid, Prepared, Tool, ToolContext, ToolEffect, delegates, spools
@@ -27,7 +25,7 @@ from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.begun import Begun
 from agent_ls.runtime.hook_calls import HookCalls
-from agent_ls.runtime.judging import proposal, standing
+from agent_ls.runtime.judging import judged
 from agent_ls.runtime.patience import Fenced, patiently, record_patiently
 from agent_ls.runtime.payloads import shrink_result, whole_input
 from agent_ls.runtime.places import tool_context
@@ -224,9 +222,7 @@ class Batch:
         """Why it may not run any more: mode or rules may have changed while it waited for a person or for its turn."""
         if _as_seen(fresh) and item.call.walled is None:
             return None
-        conversation = self._actor.state.conversation
-        where = await standing(conversation, os.path.realpath(self._actor.state.root), self._services)
-        verdict = judge(proposal(fresh, self._services, where), where.rules)
+        verdict = await judged(fresh, self._actor.state, self._services)
         if verdict.kind is Ruling.DENY:
             return f"It was allowed, and then came under another rule. {verdict.reason}"
         if item.call.decided_by == "rule" and verdict.kind is not Ruling.ALLOW:

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent_ls.core.conversation import Conversation, Mode
+from agent_ls.core.conversation import Mode
 from agent_ls.core.delegation import bounded
 from agent_ls.core.harmless import Seen
-from agent_ls.core.policy import Proposal
+from agent_ls.core.policy import Proposal, Verdict, judge
+from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Rule, starts
 from agent_ls.core.sensitive import guarded, secret_folders
 from agent_ls.ports.tools import Prepared, Tool, ToolEffect
@@ -19,7 +20,7 @@ from agent_ls.runtime.services import Services
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class Circumstances:
     """What a call is judged in: a conversation, or a workspace before there is one. `root` is real."""
 
     root: str
@@ -28,11 +29,18 @@ class Standing:
     rules: Sequence[Rule]
 
 
-async def standing(conversation: Conversation, root: str, services: Services) -> Standing:
+async def judged(prepared: Prepared, state: ConversationState, services: Services) -> Verdict:
+    """As policy sees it now."""
+    where = await circumstances(state, services)
+    return judge(proposal(prepared, services, where), where.rules)
+
+
+async def circumstances(state: ConversationState, services: Services) -> Circumstances:
+    conversation = state.conversation
     if conversation.delegated is not None:
         conversation = bounded(conversation, await services.subagents.above(conversation.delegated))
-    rules = services.rules(conversation)
-    return Standing(root=root, mode=conversation.mode, trusted=conversation.trusted, rules=rules)
+    rules, root = services.rules(conversation), os.path.realpath(state.root)
+    return Circumstances(root=root, mode=conversation.mode, trusted=conversation.trusted, rules=rules)
 
 
 def change_of(tool: Tool, given: Mapping[str, Any], root: str) -> Prepared | None:
@@ -53,7 +61,7 @@ def change_of(tool: Tool, given: Mapping[str, Any], root: str) -> Prepared | Non
     )
 
 
-def proposal(prepared: Prepared, services: Services, where: Standing) -> Proposal:
+def proposal(prepared: Prepared, services: Services, where: Circumstances) -> Proposal:
     proposed = Proposal(
         tool=prepared.tool,
         effect=str(prepared.effect),

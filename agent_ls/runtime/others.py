@@ -31,7 +31,7 @@ BATCH: Final = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class Abroad:
     """A conversation of another daemon as it stands now; no summary when it is gone."""
 
     conversation_id: str
@@ -49,7 +49,7 @@ class Others:
         *,
         ttl_s: float,
         decide: Callable[[Handed], Awaitable[None]],
-        told: Callable[[Told], None],
+        told: Callable[[Abroad], None],
     ) -> None:
         self._registry = registry
         self._services = registry.services
@@ -216,7 +216,7 @@ class Others:
         summary = await ledger.summary(conversation_id)
         requests = await ledger.requests(None, conversation_id) if summary and summary.pending_requests else ()
         if self._registry.live(conversation_id) is None:
-            self._told(Told(conversation_id=conversation_id, summary=summary, requests=requests))
+            self._told(Abroad(conversation_id=conversation_id, summary=summary, requests=requests))
 
     async def _tell_of_requests(self) -> None:
         """Of conversations in which somebody is waited for; the rest of a list is read when it is asked for."""

@@ -5,7 +5,7 @@ from functools import partial
 
 from agent_ls.core.delegation import bounded
 from agent_ls.core.projection import ConversationState
-from agent_ls.core.rules import Place
+from agent_ls.core.rules import Ground
 from agent_ls.core.unread import Unread, unread
 from agent_ls.ports.tools import ToolContext
 from agent_ls.runtime.patience import patiently
@@ -55,7 +55,7 @@ def _unread(state: ConversationState, root: str, services: Services) -> Unread:
     if conversation.delegated is not None:
         conversation = bounded(conversation, services.subagents.above_here(conversation.delegated))
     rules = services.rules(conversation)
-    return unread(rules, Place(root, services.home, services.folds(root)), conversation.mode)
+    return unread(rules, Ground(root, services.home, services.folds(root)), conversation.mode)
 
 
 async def _keep(services: Services, content: bytes) -> str:

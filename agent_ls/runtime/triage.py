@@ -6,7 +6,6 @@ themselves are core.policy; what a call would touch is the tool's to say.
 
 import json
 import math
-import os
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -25,7 +24,7 @@ from agent_ls.ports.tools import Invalid, Prepared, Tool
 from agent_ls.runtime import equipment, guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.hook_calls import HookCalls
-from agent_ls.runtime.judging import Standing, proposal, standing
+from agent_ls.runtime.judging import Circumstances, circumstances, proposal
 from agent_ls.runtime.patience import patiently
 from agent_ls.runtime.payloads import shorten_call, shrink_call
 from agent_ls.runtime.places import tool_context
@@ -95,12 +94,11 @@ class Triager:
         shrink = partial(shrink_call, filled(call, prepared, tool), self._services.ledger.put_blob)
         shrunk = await patiently(shrink, self._services.clock)
         # Looked up last: a hook may have taken its time, and the person may have changed their mind meanwhile.
-        state = self._actor.state
-        where = await standing(state.conversation, os.path.realpath(state.root), self._services)
+        where = await circumstances(self._actor.state, self._services)
         entry = self._judged(index, shrunk, prepared=prepared, tool=tool, where=where)
         return await self.hooks.before_request(entry)
 
-    def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool, where: Standing) -> Triage:
+    def _judged(self, index: int, call: Call, *, prepared: Prepared, tool: Tool, where: Circumstances) -> Triage:
         proposed = proposal(prepared, self._services, where)
         verdict = judge(proposed, where.rules)
         kind, more = TriageVerdict(verdict.kind), dict[str, Any]()

@@ -4,21 +4,19 @@ Owns the way from such a result to the request. What is decided and stored is co
 owed again and runs by the batch like any other.
 """
 
-import os
 from dataclasses import replace
 from functools import partial
 
 from agent_ls.core import walls
 from agent_ls.core.call import kept_in
 from agent_ls.core.items import Item, ToolResult
-from agent_ls.core.policy import judge
 from agent_ls.core.rules import Ruling
 from agent_ls.ports.tools import Invalid, Tool, ToolContext
 from agent_ls.runtime import guard
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.amend import bound
 from agent_ls.runtime.hook_calls import HookCalls
-from agent_ls.runtime.judging import proposal, standing
+from agent_ls.runtime.judging import judged
 from agent_ls.runtime.patience import patiently, record_patiently
 from agent_ls.runtime.payloads import shrink_result, whole_input
 from agent_ls.runtime.services import Services
@@ -43,8 +41,7 @@ class Walls:
         outside = await guard.look(tool, given, where)
         if isinstance(outside, Invalid):
             return kept_in(result, outside.message)
-        stands = await standing(self._actor.state.conversation, os.path.realpath(self._actor.state.root), services)
-        verdict = judge(proposal(outside, services, stands), stands.rules)
+        verdict = await judged(outside, self._actor.state, services)
         if verdict.kind is not Ruling.ASK:
             return kept_in(result, verdict.reason)
         amended = await bound(item.call, outside, services)

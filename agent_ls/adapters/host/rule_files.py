@@ -27,7 +27,7 @@ _LARGEST: Final = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _File:
     """What a file holds. `answers` by command id: `[what was asked, what was answered]`."""
 
     workspace: str | None = None
@@ -59,7 +59,7 @@ class RuleFiles:
             return fitting
         told = kept_rules.told(fitting, scope, place=place, origin=self._path(place))
 
-        def change(held: _Kept) -> _Kept | Refusal:
+        def change(held: _File) -> _File | Refusal:
             entries = kept_rules.added(held.entries, fitting)
             return entries if isinstance(entries, Refusal) else replace(held, workspace=root, entries=entries)
 
@@ -70,7 +70,7 @@ class RuleFiles:
         if not _PLACE.fullmatch(place):
             return kept_rules.unknown(rule_id)
 
-        def change(held: _Kept) -> _Kept | Refusal:
+        def change(held: _File) -> _File | Refusal:
             entries = kept_rules.removed(held.entries, rule_id)
             return entries if isinstance(entries, Refusal) else replace(held, entries=entries)
 
@@ -95,7 +95,7 @@ class RuleFiles:
                 return Refusal(Code.DISK_FULL, f"The rule could not be written to {path}: {error.strerror}.")
         return told
 
-    def _write(self, path: str, held: _Kept) -> None:
+    def _write(self, path: str, held: _File) -> None:
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         beside = f"{path}.new"
         content = {"workspace": held.workspace, "rules": held.entries, "answers": held.answers}
@@ -121,7 +121,7 @@ def _scope(root: str | None) -> Scope:
     return Scope.USER if root is None else Scope.LOCAL
 
 
-def _read(path: str) -> _Kept | str:
+def _read(path: str) -> _File | str:
     """A sentence where it cannot be read."""
     unreadable = f"{path} cannot be read, and it may hold denials."
     try:
@@ -131,9 +131,9 @@ def _read(path: str) -> _Kept | str:
             content = json.loads(file.read(_LARGEST))
         entries = tuple(dict(entry) for entry in content["rules"])
         answers = {str(name): [str(what), dict(told)] for name, (what, told) in content.get("answers", {}).items()}
-        return _Kept(content.get("workspace"), entries, answers)
+        return _File(content.get("workspace"), entries, answers)
     except FileNotFoundError:
-        return _Kept()
+        return _File()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return unreadable
 

@@ -1,6 +1,6 @@
 """A file that is watched for changes by others: by its folder, so that one which is swapped in is heard as well.
 
-Owns the only use of watchfiles. Does not own what is done about a change.
+Owns which folders are looked at. Does not own what is done about a change.
 """
 
 import logging

@@ -30,7 +30,7 @@ MOST_PAGES: Final = 20
 
 
 @dataclass(frozen=True)
-class Told:
+class Offered:
     """What a server says of one of its tools."""
 
     name: str
@@ -51,7 +51,7 @@ class ServerLink:
 
     def __init__(self, server: ToolServer, *, folder: str, environment: Mapping[str, str], clock: Clock) -> None:
         self.server = server
-        self.tools: tuple[Told, ...] = ()
+        self.tools: tuple[Offered, ...] = ()
         self.state = "starting"
         self.starts = 0
         self.last_end: str | None = None
@@ -166,11 +166,11 @@ class ServerLink:
             group.cancel_scope.cancel()
 
     async def _list(self, client: Any) -> None:
-        found: list[Told] = []
+        found: list[Offered] = []
         cursor: str | None = None
         for _ in range(MOST_PAGES):
             page = await client.list_tools(cursor=cursor, cache_mode="refresh")
-            found += [Told(tool.name, tool.description or "", dict(tool.input_schema)) for tool in page.tools]
+            found += [Offered(tool.name, tool.description or "", dict(tool.input_schema)) for tool in page.tools]
             cursor = page.next_cursor
             if cursor is None or len(found) >= MOST_TOOLS:
                 break

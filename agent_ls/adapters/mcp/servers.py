@@ -62,21 +62,11 @@ class Servers:
 
     def tools(self, root: str) -> Mapping[str, Tool]:
         """All that the workspace's servers have offered; those of a server that is down answer with that."""
-        workspace = self._workspaces.get(root)
-        if workspace is None:
-            return {}
-        found: list[Tool] = [McpTool(link, told) for link in workspace.links.values() for told in link.tools]
-        found += [StartServerTool(server, self._allow) for server in workspace.waiting]
-        return {tool.name: tool for tool in found}
+        return {tool.name: tool for tool in self._tools(root, lambda link: True)}
 
     def offered(self, root: str) -> Sequence[Tool]:
         """Those that a model is told of: of servers that are up."""
-        workspace = self._workspaces.get(root)
-        if workspace is None:
-            return []
-        links = [link for link in workspace.links.values() if link.up]
-        found: list[Tool] = [McpTool(link, told) for link in links for told in link.tools]
-        return [*found, *(StartServerTool(server, self._allow) for server in workspace.waiting)]
+        return self._tools(root, lambda link: link.up)
 
     def status(self) -> list[dict[str, Any]]:
         return [
@@ -91,6 +81,12 @@ class Servers:
             for root, workspace in self._workspaces.items()
             for link in workspace.links.values()
         ]
+
+    def _tools(self, root: str, counts: Callable[[ServerLink], bool]) -> list[Tool]:
+        workspace = self._workspaces.get(root, _Workspace())
+        links = [link for link in workspace.links.values() if counts(link)]
+        found: list[Tool] = [McpTool(link, tool) for link in links for tool in link.tools]
+        return [*found, *(StartServerTool(server, self._allow) for server in workspace.waiting)]
 
     async def _allow(self, root: str, server: ToolServer) -> ServerLink:
         workspace = self._workspaces.setdefault(root, _Workspace())
@@ -116,9 +112,7 @@ class Servers:
 
     def _begin(self, root: str, workspace: _Workspace, server: ToolServer) -> ServerLink:
         folder = root if os.path.isdir(root) else "/"
-        link = ServerLink(
-            server, folder=folder, environment=self._environment(root), clock=self._clock
-        )  # fmt: skip
+        link = ServerLink(server, folder=folder, environment=self._environment(root), clock=self._clock)
         before = workspace.links.get(server.name)
         if before is not None:
             before.end()

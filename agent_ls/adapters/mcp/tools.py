@@ -7,7 +7,7 @@ a foreign tool touches, so it takes the whole workspace and is never run twice b
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from agent_ls.adapters.mcp.link import Gone, ServerLink, Told
+from agent_ls.adapters.mcp.link import Gone, Offered, ServerLink
 from agent_ls.adapters.mcp.results import result_of
 from agent_ls.core.digests import digest_of
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
@@ -29,7 +29,7 @@ class McpTool:
     effect = ToolEffect.OTHER
     replay = Replay.ASK
 
-    def __init__(self, link: ServerLink, told: Told) -> None:
+    def __init__(self, link: ServerLink, told: Offered) -> None:
         self.name = tool_name(link.server.name, told.name)
         self._link = link
         self._told = told

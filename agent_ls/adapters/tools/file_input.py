@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from anyio import to_thread
 
 from agent_ls.core.textfile import NotText, TextFile, decode, printable
+from agent_ls.core.uris import relative
 from agent_ls.ports.files import ABSENT, Files, Place, Reason, Refused
 from agent_ls.ports.tools import Invalid, Prepared, ToolContext
 
@@ -83,8 +84,7 @@ def moved(prepared: Prepared, place: Place) -> str | None:
 
 def shown(path: str, root: str) -> str:
     """Relative within the workspace."""
-    inside = root.rstrip("/") + "/"
-    return printable(path[len(inside) :] if path.startswith(inside) else path)
+    return printable(relative(path, root))
 
 
 def card_text(text: str) -> str | None:

@@ -15,8 +15,9 @@ import anyio
 
 from agent_ls.adapters.tools.file_input import refuse, shown
 from agent_ls.core.display import one_line
-from agent_ls.core.rules import Place as Ground
+from agent_ls.core.rules import Ground
 from agent_ls.core.sensitive import asks_to_read
+from agent_ls.core.uris import is_within
 from agent_ls.ports.files import Files, Place, Refused
 from agent_ls.ports.processes import MARKER, Processes
 from agent_ls.ports.tools import Invalid, ToolContext
@@ -97,7 +98,7 @@ class Searcher:
 
     def _request(self, search: Search, context: ToolContext) -> Json:
         unread = context.unread()
-        inside = (search.place.path + "/").startswith(context.root.rstrip("/") + "/")
+        inside = is_within(search.place.path, context.root)
         # Who was asked about this very place has said yes to what it holds.
         asked = asks_to_read(search.place.path, Ground(context.root, "")) is not None
         skip = unread.denied if search.kind == "glob" or asked else (*unread.denied, *unread.asked)

@@ -25,7 +25,7 @@ from agent_ls.core.call import WALLED
 from agent_ls.core.display import escaped, one_line, warning
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.shells import begun, shell_id
-from agent_ls.core.uris import file_uri
+from agent_ls.core.uris import file_uri, is_within
 from agent_ls.ports.processes import Child, Processes
 from agent_ls.ports.tools import Invalid, Prepared, Replay, ToolContext, ToolEffect
 
@@ -81,7 +81,6 @@ class ShellTool(OurTool):
         # One that stays may look again, at something else.
         looked = look(given.command, context.environment, cwd=cwd, root=context.root, looks_once=not given.background)
         card, decides = _shown(given, cwd, looked, outside=outside)
-        inside = cwd == context.root or cwd.startswith(context.root.rstrip("/") + "/")
         return Prepared(
             tool=self.name,
             input=dict(arguments),
@@ -91,7 +90,7 @@ class ShellTool(OurTool):
             card=card,
             # What only looks waits for nobody, and nobody waits for it.
             keys=() if only_looks(looked.sights) else (file_uri(context.root),),
-            reads=() if inside else (cwd,),
+            reads=() if is_within(cwd, context.root) else (cwd,),
             command=given.command,
             asks="commands outside the sandbox" if outside else None,
             sights=looked.sights,

@@ -23,7 +23,7 @@ _DRAIN: Final = 0.2
 
 
 @dataclass
-class Kept:
+class KeptShell:
     conversation_id: str
     item_id: str
     child: Child
@@ -43,8 +43,8 @@ class Kept:
 class BackgroundShells:
     def __init__(self, processes: Processes) -> None:
         self._processes = processes
-        self._running: dict[str, Kept] = {}
-        self._ended: OrderedDict[str, Kept] = OrderedDict()
+        self._running: dict[str, KeptShell] = {}
+        self._ended: OrderedDict[str, KeptShell] = OrderedDict()
 
     def full(self, conversation_id: str) -> str:
         """Why no more can be kept there; empty if one can."""
@@ -55,7 +55,7 @@ class BackgroundShells:
 
     def keep(self, child: Child, context: ToolContext, recording: Recording) -> None:
         recording.detach()
-        self._running[context.item_id] = Kept(
+        self._running[context.item_id] = KeptShell(
             context.conversation_id, context.item_id, child, recording=recording, spool=context.spool
         )
 
@@ -63,7 +63,7 @@ class BackgroundShells:
         """Whether its output is still read or can be."""
         return item_id in self._running or item_id in self._ended
 
-    def find(self, name: str, conversation_id: str) -> Kept | None:
+    def find(self, name: str, conversation_id: str) -> KeptShell | None:
         """By what models call it; of the conversation's own."""
         every = (*self._running.values(), *self._ended.values())
         return next((kept for kept in every if kept.name == name and kept.conversation_id == conversation_id), None)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from agent_ls.core.harmless import Look, Plain, Seen, survey
 from agent_ls.core.harmless_table import BUILTINS, Sight
 from agent_ls.core.shell_command import Argv, Unvouched, Vouched, parse
+from agent_ls.core.uris import is_within
 
 Sights = tuple[tuple[Seen, ...] | None, ...]
 
@@ -146,5 +147,4 @@ def _folders(path: str | None) -> list[str]:
 def _is_inside(path: str, root: str) -> bool:
     if not os.path.isabs(path):
         return True
-    real = os.path.realpath(path)
-    return real == root or real.startswith(root.rstrip("/") + "/")
+    return is_within(os.path.realpath(path), root)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from agent_ls.adapters.tools.arguments import Arguments, parse
 from agent_ls.adapters.tools.base import OurTool, failed
-from agent_ls.adapters.tools.shell_background import BackgroundShells, Kept
+from agent_ls.adapters.tools.shell_background import BackgroundShells, KeptShell
 from agent_ls.core.digests import digest_of
 from agent_ls.core.items import ToolResult
 from agent_ls.ports.tools import Invalid, Prepared, ToolContext
@@ -54,7 +54,7 @@ class NamedShellTool(OurTool, ABC):
         return await self._do(kept, given)
 
     @abstractmethod
-    async def _do(self, kept: Kept, given: Any) -> ToolResult: ...
+    async def _do(self, kept: KeptShell, given: Any) -> ToolResult: ...
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -6,7 +6,7 @@ answer that was lost can be asked for again.
 
 from pydantic import Field
 
-from agent_ls.adapters.tools.shell_background import Kept
+from agent_ls.adapters.tools.shell_background import KeptShell
 from agent_ls.adapters.tools.shell_named import NamedShell, NamedShellTool
 from agent_ls.core.items import ResultStatus, ToolResult
 
@@ -21,12 +21,12 @@ class ShellOutputTool(NamedShellTool):
     verb = "Output of"
     input = ShellOutputInput
 
-    async def _do(self, kept: Kept, given: ShellOutputInput) -> ToolResult:
+    async def _do(self, kept: KeptShell, given: ShellOutputInput) -> ToolResult:
         said = kept.recording.since(given.after)
         border = "" if said.endswith("\n") or not said else "\n"
         return ToolResult(status=ResultStatus.OK, output=f"{said}{border}[{self._state(kept)}]")
 
-    def _state(self, kept: Kept) -> str:
+    def _state(self, kept: KeptShell) -> str:
         size = kept.recording.size
         if self._shells.running(kept.item_id) and kept.child.exit is None:
             return f"it runs; {size} bytes so far, go on with after={size}"

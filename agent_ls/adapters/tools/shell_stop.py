@@ -3,7 +3,7 @@
 In mode plan, and where a workspace is not trusted, it is refused: whatever ends was at work.
 """
 
-from agent_ls.adapters.tools.shell_background import Kept
+from agent_ls.adapters.tools.shell_background import KeptShell
 from agent_ls.adapters.tools.shell_named import NamedShell, NamedShellTool
 from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.ports.tools import ToolEffect
@@ -15,6 +15,6 @@ class ShellStopTool(NamedShellTool):
     verb = "End"
     effect = ToolEffect.OWN
 
-    async def _do(self, kept: Kept, given: NamedShell) -> ToolResult:
+    async def _do(self, kept: KeptShell, given: NamedShell) -> ToolResult:
         await self._shells.stop(kept.item_id, "by shell_stop")
         return ToolResult(status=ResultStatus.OK, output=f"{kept.name} has ended.")

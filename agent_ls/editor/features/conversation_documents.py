@@ -11,7 +11,7 @@ from agent_ls.core.errors import Refusal
 from agent_ls.core.mentions import mention_of
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.text import Text, body
-from agent_ls.core.uris import NotLocal, file_uri, local_path
+from agent_ls.core.uris import NotLocal, file_uri, local_path, relative
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.features.params import Json, uri_of
 from agent_ls.editor.given import pick
@@ -103,7 +103,7 @@ def spelled(desk: Desk, window: Window, path: str) -> str:
 def path_in(uri: str, root: str) -> str:
     """As a person writes it in a message about this folder."""
     path = local_path(uri)
-    return uri if isinstance(path, NotLocal) else path.removeprefix(root.rstrip("/") + "/")
+    return uri if isinstance(path, NotLocal) else relative(path, root)
 
 
 def _controls(desk: Desk, state: ConversationState) -> list[Json]:

@@ -13,7 +13,7 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.core.review import Review
 from agent_ls.core.text import split, units
 from agent_ls.core.textfile import printable, split_lines
-from agent_ls.core.uris import path_of
+from agent_ls.core.uris import path_of, relative
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.fingerprint import order
@@ -73,7 +73,7 @@ def _file(desk: Desk, window: Window, review: FileReview, *, root: str) -> dict[
     lines = _Lines(review.text or "", window.encoding)
     shown: dict[str, Any] = {
         "uri": review.uri if copy is None else copy.uri,
-        "path": printable(path.removeprefix(root.rstrip("/") + "/")),
+        "path": printable(relative(path, root)),
         "hash": review.digest,
         "hunks": [_hunk(one, lines) for one in review.applied],
     }

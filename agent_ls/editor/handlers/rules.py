@@ -16,8 +16,8 @@ from agent_ls.editor.handlers.fingerprint import order, what
 from agent_ls.editor.orders import DropRule, KeepRule
 from agent_ls.editor.window import Window
 from agent_ls.ports.rules import Said
-from agent_ls.ports.tools import Invalid
-from agent_ls.runtime.judging import Standing, change_of, proposal, standing
+from agent_ls.ports.tools import Invalid, ToolContext
+from agent_ls.runtime.judging import Circumstances, change_of, circumstances, proposal
 from agent_ls.runtime.places import bare_context, tool_context
 from agent_ls.wire import rule_models
 
@@ -29,17 +29,10 @@ async def list_(desk: Desk, window: Window, params: rule_models.ListRules) -> An
 
 async def explain(desk: Desk, window: Window, params: rule_models.ExplainPermission) -> Answer:
     """What would happen to this call. Nothing is run; the tool only looks at what it would touch."""
-    rules = await _rules(desk, params.conversation_id, params.workspace)
-    if isinstance(rules, Refusal):
-        return rules
-    state = await _state(desk, params.conversation_id)
-    if state is not None:
-        context, held = tool_context(state, "explain", desk.services), state.conversation
-        mode, trusted = held.mode, held.trusted
-    elif params.workspace is not None:
-        context, mode, trusted = bare_context(path_of(params.workspace), desk.services), Mode.ASK, window.trusted
-    else:
-        return Refusal(Code.INVALID_PARAMS, "`workspace` or `conversationId` is missing.")
+    asked = await _asked_in(desk, window, params)
+    if isinstance(asked, Refusal):
+        return asked
+    context, where = asked
     await desk.services.toolbox.open(context.root)
     tool = desk.services.toolbox.get(params.tool, context.root)
     if tool is None:
@@ -52,9 +45,6 @@ async def explain(desk: Desk, window: Window, params: rule_models.ExplainPermiss
         if place is None:
             return {"effect": "deny", "reason": prepared.message}
         prepared = place
-    where = Standing(root=context.root, mode=mode, trusted=trusted, rules=rules)
-    if state is not None:
-        where = await standing(state.conversation, context.root, desk.services)
     verdict = judge(proposal(prepared, desk.services, where), where.rules)
     return {"effect": str(verdict.kind), "reason": verdict.reason or verdict.rule, "decidedBy": verdict.rule}
 
@@ -75,6 +65,22 @@ async def remove(desk: Desk, window: Window, params: rule_models.RemoveRule) -> 
     if await desk.services.ledger.head(place) is not None:
         return await desk.commands.run(order(params, place, DropRule(rule_id=params.rule_id)))
     return desk.kept_rules.remove(params.rule_id, Said(params.command_id, what(params)))
+
+
+async def _asked_in(
+    desk: Desk, window: Window, params: rule_models.ExplainPermission
+) -> tuple[ToolContext, Circumstances] | Refusal:
+    """In the conversation that is named, else in a new one of the workspace."""
+    rules = await _rules(desk, params.conversation_id, params.workspace)
+    if isinstance(rules, Refusal):
+        return rules
+    state = await _state(desk, params.conversation_id)
+    if state is not None:
+        return tool_context(state, "explain", desk.services), await circumstances(state, desk.services)
+    if params.workspace is None:
+        return Refusal(Code.INVALID_PARAMS, "`workspace` or `conversationId` is missing.")
+    context = bare_context(path_of(params.workspace), desk.services)
+    return context, Circumstances(root=context.root, mode=Mode.ASK, trusted=window.trusted, rules=rules)
 
 
 async def _root(desk: Desk, params: rule_models.AddRule) -> str | Refusal:

@@ -8,11 +8,11 @@ import pytest
 from agent_ls.core.conversation import Mode
 from agent_ls.core.offers import offers
 from agent_ls.core.policy import Proposal, judge
-from agent_ls.core.rules import Place, Rule, Ruling, Scope, matches_path
+from agent_ls.core.rules import Ground, Rule, Ruling, Scope, matches_path
 from agent_ls.core.sensitive import asks_to_read
 from agent_ls.core.unread import Unread, unread
 
-PLACE = Place("/w", "/home/ada")
+PLACE = Ground("/w", "/home/ada")
 RULES = tuple(
     Rule(verdict, pattern, Scope.USER, "config")
     for verdict, pattern in [

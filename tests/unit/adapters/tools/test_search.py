@@ -11,7 +11,7 @@ import pytest
 
 from agent_ls.core.conversation import Mode
 from agent_ls.core.items import ResultStatus, ToolResult
-from agent_ls.core.rules import Place, Rule, Ruling, Scope
+from agent_ls.core.rules import Ground, Rule, Ruling, Scope
 from agent_ls.core.unread import Unread, unread
 from agent_ls.ports.tools import Prepared, ToolEffect
 from tests.unit.adapters.tools.desk import Desk
@@ -141,7 +141,7 @@ async def test_what_read_would_have_to_ask_for_is_left_out_and_said(both: Desk) 
         Rule(Ruling.ALLOW, "read(x)", Scope.USER, "u"),
     )
     root = os.path.realpath(both.root)
-    both.unread = unread(rules, Place(root, "/home/ada"), Mode.ASK)
+    both.unread = unread(rules, Ground(root, "/home/ada"), Mode.ASK)
     for name in ("private/deep/a", "drafts/a", "server.pem", "x", "sub/id_rsa"):
         write(both, name, "hit")
     expected = "x\n[4 files left out (rules on reads, or likely secrets)]\n"
@@ -274,7 +274,7 @@ async def test_ripgrep_of_the_workspace_is_not_started(desk: Desk) -> None:
 
 async def test_a_search_without_rules_in_mode_auto_reads_what_read_would(desk: Desk) -> None:
     write(desk, "a.pem", "hit")
-    assert unread((), Place("/w", "/h"), Mode.AUTO) == Unread()
+    assert unread((), Ground("/w", "/h"), Mode.AUTO) == Unread()
     assert await grep(desk, "hit", mode="files") == "a.pem\n"
 
 
