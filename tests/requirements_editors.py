@@ -15,6 +15,11 @@ EDITORS: Final[dict[str, Requirement]] = {
         "allowed and made in its buffer; Emacs and Neovim on one conversation each say who answered in the other.",
         ("tests/editors/emacs/test_stock_keys.py",),
     ),
+    "editors.multiplexer": Requirement(
+        "Beside another server of a buffer, through a multiplexer or taking turns: both mark it, also after typing, an "
+        "approval is answered there, also after the daemon was killed.",
+        ("tests/editors/emacs/test_beside_another.py",),
+    ),
     "windows.draft": Requirement(
         "What is half written belongs to the conversation: other windows hear of it, a late one is told, and it is "
         "there after the daemon was killed.",

@@ -48,6 +48,7 @@ from agent_ls.editor.notices import Notices
 from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface import diagnostics
 from agent_ls.editor.surface.board import Board
+from agent_ls.editor.surface.redrawing import Redrawing
 from agent_ls.ports.ledger import Ledger
 from agent_ls.runtime.children import Children
 from agent_ls.runtime.feed import Feed
@@ -178,6 +179,7 @@ async def _daemon(
         transcripts=shown.transcripts,
         drafts=shown.drafts,
         choices=shown.choices,
+        redrawing=Redrawing(board, services.supervisor, ground.clock),
         progress=shown.progress,
         person=_person(),
         version=__version__,

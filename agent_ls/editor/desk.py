@@ -20,6 +20,7 @@ from agent_ls.editor.reading import Reading
 from agent_ls.editor.surface.board import Board
 from agent_ls.editor.surface.choosing import Choices
 from agent_ls.editor.surface.progress import Progress
+from agent_ls.editor.surface.redrawing import Redrawing
 from agent_ls.editor.surface.transcripts import Transcripts
 from agent_ls.ports.exports import ExportFile, Spill
 from agent_ls.ports.files import Files
@@ -93,6 +94,7 @@ class Desk:
     progress: Progress
     drafts: Drafts
     choices: Choices
+    redrawing: Redrawing
     settle: Callable[[Overlay], Awaitable[None]]
     person: str
     version: str

@@ -24,6 +24,11 @@
         (eglot-confirm-server-edits nil))
     (cl-call-next-method)))
 
+(defun agent-ls-beside (&rest command)
+  "The contact of COMMAND, a server of yours, and agent-ls as one, for `eglot-server-programs'.
+Rassumfrassum (`rass') has to be on the `exec-path'."
+  `(agent-ls-server "rass" "--log-level" "warn" "--" ,@command "--" "agent-ls" "connect"))
+
 (define-derived-mode agent-ls-conversation-mode text-mode "Agent"
   "The transcript of a conversation, or the prompt beside it.")
 

@@ -235,6 +235,30 @@ async def test_what_waits_is_marked_in_a_window_that_comes_late_and_again_for_a_
         assert path.read_text() == TEXT.replace("three 😋", "THREE")
 
 
+async def test_a_mark_is_said_again_where_it_went_once_somebody_has_typed_in_its_file() -> None:
+    """A multiplexer between editor and bridge has dropped it with the text before."""
+    async with (
+        scene(InOrder([READ, EDIT, say("Well.")])) as (_, home),
+        home.editor() as asker,
+        plain_editor(home) as plain,
+    ):
+        path, other = home.workspace / "a.txt", home.workspace / "b.txt"
+        path.write_text(TEXT)
+        other.write_text(TEXT)
+        for each in (other, path):
+            await plain.open(each)
+        await asked(asker, home.workspace)
+        (mark,) = await plain.until_marked(path)
+        told = len(plain.heard("textDocument/publishDiagnostics"))
+        await plain.type(other, "typed\n", 0)
+        await plain.type(path, "typed\n", 0)
+        await plain.link.wait_for(lambda: len(plain.heard("textDocument/publishDiagnostics")) > told)
+        (again,) = await plain.until_marked(path)
+        assert (again.message, again.range.start.line) == (mark.message, mark.range.start.line + 1)
+        uris = [params["uri"] for params in plain.heard("textDocument/publishDiagnostics")[told:]]
+        assert uris == [path.as_uri()], "nothing stands in the other one"
+
+
 async def test_a_window_with_cards_of_its_own_gets_no_diagnostics_and_its_stock_code_actions_work() -> None:
     ours = {"agentLs": {"client": "neovim", "features": ["ui.approval"]}}
     async with (

@@ -61,6 +61,7 @@ def watched(desk: Desk, synchronisation: Mapping[str, Handler]) -> dict[str, Han
             desk.inbox.focus.used(window)
             changes = params.get("contentChanges")
             board.typed(window, uri, changes)
+            desk.redrawing.typed(window, uri)
             first = changes[0] if isinstance(changes, list) and changes else None
             board.use(window, uri, line_of(first, "range", "start") or 0)
 

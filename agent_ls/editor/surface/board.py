@@ -161,6 +161,17 @@ class Board:
             if one.place.uri == uri:
                 one.place.line = moved(one.place.line, changes)
 
+    def drawn(self, window: Viewer, uri: str) -> bool:
+        """Whether anything of ours is shown there."""
+        seat = self._seats.get(window)
+        return seat is not None and uri in seat.drawn
+
+    def draw_again(self, window: Viewer, uri: str) -> None:
+        seat = self._seats.get(window)
+        if seat is not None and uri in seat.drawn:
+            seat.drawn[uri] = None
+            self._redraw(seat, self._documents)
+
     def closed(self, window: Viewer, uri: str) -> None:
         """What had no line of its own there goes to where the person was before."""
         seat = self._seats.get(window)

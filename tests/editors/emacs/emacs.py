@@ -142,6 +142,12 @@ class Emacs:
         except TimeoutError:
             raise AssertionError(f"{title}: {said}; {await self.eval(_EVENTS)}") from None
 
+    async def turn(self, path: Path, program: str) -> None:
+        """`M-x eglot` once more, with another choice of `eglot-alternatives`."""
+        buffer = f"(with-current-buffer (the-buffer {quoted(path)})"
+        await self.eval(f"{buffer} (setq the-choice {quoted(program)}) (eglot-shutdown (eglot-current-server)) t)")
+        await self.open(path)
+
     async def save(self, path: Path) -> None:
         await self.eval(f"(with-current-buffer (the-buffer {quoted(path)}) (save-buffer) t)")
 
@@ -154,8 +160,8 @@ def quoted(value: str | Path) -> str:
 
 
 @asynccontextmanager
-async def emacs(home: Home, *files: Path) -> AsyncIterator[Emacs]:
-    """With these files open, and known to the daemon."""
+async def emacs(home: Home, *files: Path, before: str = "t") -> AsyncIterator[Emacs]:
+    """With these files open, and known to a server. `before`: what else stands in its init file."""
     env = {**home.env, "PATH": f"{BIN}:{home.env['PATH']}", "TERM": "dumb"}
     socket = home.root / "emacs"
     command = ["emacs", "-q", "--no-splash", f"--fg-daemon={socket}"]
@@ -173,6 +179,7 @@ async def emacs(home: Home, *files: Path) -> AsyncIterator[Emacs]:
                 one = Emacs(socket, env)
                 await one.there()
                 await one.eval(_SETUP)
+                await one.eval(before)
                 for file in files:
                     await one.open(file)
                 yield one
