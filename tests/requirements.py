@@ -156,37 +156,6 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
             "tests/editors/bare_neovim/test_stock_keys.py",
         ),
     ),
-    "neovim.main-job": Requirement(
-        "In a real Neovim, on each wire: ask, read, edit, command; answers by :Agent and by the stock key; the file "
-        "changed in its buffer, the output shown; who decided is shown; nothing is allowed that was not on the screen.",
-        ("tests/editors/neovim/test_first_run.py",),
-    ),
-    "neovim.commands": Requirement(
-        "Each word of :Agent does one thing, is completed, and ends in one sentence at the most.",
-        (
-            "tests/editors/neovim/test_answers.py",
-            "tests/editors/neovim/test_commands.py",
-            "tests/editors/neovim/test_prompt.py",
-            "tests/editors/neovim/test_questions.py",
-            "tests/editors/neovim/test_review.py",
-            "tests/editors/neovim/test_words.py",
-        ),
-    ),
-    "neovim.language": Requirement(
-        "What other language servers of a Neovim say reaches the agent, and only questions are passed on to them; a "
-        "file that the agent wrote is never asked about, and unsaved text is kept.",
-        ("tests/editors/neovim/test_language.py",),
-    ),
-    "neovim.survives": Requirement(
-        "Kill -9 of Neovim in mid-stream and with an approval pending, of the daemon, of the server between them: all "
-        "of it is shown again. Two Neovims on one conversation show the same and who decided.",
-        ("tests/editors/neovim/test_survives.py",),
-    ),
-    "neovim.not-in-the-way": Requirement(
-        "Typing while three approvals arrive: not one key lost, nothing decided; the focus stays, the cursor of the "
-        "transcript too; closing and writing decide nothing.",
-        ("tests/editors/neovim/test_in_the_way.py",),
-    ),
     "editor.documents": Requirement(
         "Reads see unsaved text; an edit of an open file goes through its window in one step, is verified by what the "
         "window then holds, and is never written to disk beneath it.",

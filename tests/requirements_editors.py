@@ -61,6 +61,53 @@ EDITORS: Final[dict[str, Requirement]] = {
         "completion, lenses and actions.",
         ("tests/protocol/test_transcript_file.py", "tests/protocol/test_prompt_file.py"),
     ),
+    "neovim.main-job": Requirement(
+        "In a real Neovim, on each wire: ask, read, edit, command; answers by :Agent and by the stock key; the file "
+        "changed in its buffer, the output shown; who decided is shown; nothing is allowed that was not on the screen.",
+        ("tests/editors/neovim/test_first_run.py",),
+    ),
+    "neovim.commands": Requirement(
+        "Each word of :Agent does one thing, is completed, and ends in one sentence at the most.",
+        (
+            "tests/editors/neovim/test_answers.py",
+            "tests/editors/neovim/test_commands.py",
+            "tests/editors/neovim/test_prompt.py",
+            "tests/editors/neovim/test_questions.py",
+            "tests/editors/neovim/test_review.py",
+            "tests/editors/neovim/test_words.py",
+        ),
+    ),
+    "neovim.language": Requirement(
+        "What other language servers of a Neovim say reaches the agent, and only questions are passed on to them; a "
+        "file that the agent wrote is never asked about, and unsaved text is kept.",
+        ("tests/editors/neovim/test_language.py",),
+    ),
+    "neovim.survives": Requirement(
+        "Kill -9 of Neovim in mid-stream and with an approval pending, of the daemon, of the server between them: all "
+        "of it is shown again. Two Neovims on one conversation show the same and who decided.",
+        ("tests/editors/neovim/test_survives.py",),
+    ),
+    "neovim.not-in-the-way": Requirement(
+        "Typing while three approvals arrive: not one key lost, nothing decided; the focus stays, the cursor of the "
+        "transcript too; closing and writing decide nothing. In every mode the card waits for free hands.",
+        ("tests/editors/neovim/test_in_the_way.py", "tests/editors/neovim/test_hands.py"),
+    ),
+    "neovim.seen": Requirement(
+        "What was allowed in a real Neovim had been on the screen, every line of it: not below the edge, in a fold, in "
+        "another tab page; of several cards at one place none is meant without its number.",
+        ("tests/editors/neovim/test_seen.py",),
+    ),
+    "neovim.buffers": Requirement(
+        "In every kind of buffer (dos, BOM, no last line end, Latin-1, hidden, folded, in diff mode, renamed) nothing "
+        "but what was shown is changed; one that may not be changed, or has moved on, refuses with the reason; an edit "
+        "is one undo step even amid an insert.",
+        ("tests/editors/neovim/test_buffers.py",),
+    ),
+    "neovim.hostile": Requirement(
+        "Control and bidi characters, endless lines and blanks, modelines, statusline items in titles and file names "
+        "run nothing in Neovim, hide nothing and hold nobody up.",
+        ("tests/editors/neovim/test_hostile.py",),
+    ),
     "vscode.main-job": Requirement(
         "In a real VS Code: ask, stream, approve in a comment, in the tree, by key and by lens, deny with a reason, "
         "edit then allow; nothing counts in the first moment.",

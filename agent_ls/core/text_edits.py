@@ -32,11 +32,25 @@ def appended(old: Text, more: str) -> TextEdit:
     return {"range": {"start": old.end(), "end": old.end()}, "newText": more}
 
 
+def holds(before: str, target: str, now: str) -> bool:
+    """Whether `now` is `target` with more typed into it, none of that at a place where `target` is not as `before`."""
+    will = split(target)
+    places = [(c, d) for _, _, c, d in _hunks(split(before), will)]
+    typed = [(a, b) for a, b, _, _ in _hunks(will, split(now))]
+    return all(_beside(place, other) for place in places for other in typed)
+
+
 def apart(one: str, other: str) -> tuple[int, int]:
     """(length of the common start, length of the common end), which do not overlap."""
     start = _common(one, other)
     rest = min(len(one), len(other)) - start
     return start, _common(one[len(one) - rest :][::-1], other[len(other) - rest :][::-1])
+
+
+def _beside(place: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Two ranges of lines with nothing in common. One that is empty stands between lines, and touches both of them."""
+    gap = 1 if place[0] == place[1] or other[0] == other[1] else 0
+    return other[0] >= place[1] + gap or other[1] + gap <= place[0]
 
 
 def _hunks(was: Sequence[str], will: Sequence[str]) -> list[tuple[int, int, int, int]]:

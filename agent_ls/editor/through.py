@@ -10,7 +10,7 @@ from typing import Literal
 
 import anyio
 
-from agent_ls.core.text_edits import apart, appended, edits
+from agent_ls.core.text_edits import apart, appended, edits, holds
 from agent_ls.editor.book import Answered, Outcome, Unanswered
 from agent_ls.editor.documents import Overlay
 
@@ -128,7 +128,12 @@ def _shown(overlay: Overlay, before: str, target: str) -> Shown:
     start, end = apart(before, target)
     if _clear(target, now, (start, len(target) - end)):
         return "beside"
-    return "nothing" if _clear(before, now, (start, len(before) - end)) else "other"
+    if _clear(before, now, (start, len(before) - end)):
+        return "nothing"
+    # An edit of several places, and typing between them.
+    if holds(before, target, now):
+        return "beside"
+    return "nothing" if holds(target, before, now) else "other"
 
 
 def _clear(text: str, now: str, place: tuple[int, int]) -> bool:

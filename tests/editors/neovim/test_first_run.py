@@ -188,30 +188,6 @@ async def test_a_selection_goes_with_the_question() -> None:
         assert "print('Hello, wrold!')" in str(server.requests[0].body)
 
 
-async def test_answers_to_questions_are_picked_by_number_or_said_in_words() -> None:
-    async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
-        assert await nvim.lua(ANSWERS) == [
-            {"style": "b", "name": "greeting"},
-            {"files": ["x", "z"]},
-            {"answer": "Run it again"},
-            "rerun",
-        ]
-
-
-ANSWERS = """
-local card = require('agent_ls.card')
-local style = { id = 'style', options = { { id = 'a', label = 'Tabs' }, { id = 'b', label = 'Spaces' } } }
-local several = { id = 'files', multi = true, options = { { id = 'x', label = 'X' }, { id = 'y', label = 'Y' } } }
-local again = { options = { { id = 'tell', label = 'Tell it' }, { id = 'rerun', label = 'Run it again' } } }
-local _, picked = card.answers(again, '2')
-return {
-  (card.answers({ questions = { style, { id = 'name' } } }, '2 | greeting')),
-  (card.answers({ questions = { several } }, '1, z')),
-  (card.answers(again, '2')),
-  picked,
-}
-"""
-
 STOCK = """
 local title, limit = ...
 local held = require('agent_ls.approvals').find()

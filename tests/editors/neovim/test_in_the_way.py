@@ -16,7 +16,7 @@ async def test_who_types_while_three_cards_come_loses_no_key_and_decides_nothing
     scenarios = {name: InOrder([use("shell", command=f"echo {name} >> ran")]) for name in names}
     async with scene(ByConversation(scenarios)) as (_, home), home.editor(name="terminal") as asker:
         (home.workspace / "a.txt").write_text("above\nbelow\n")
-        async with neovim(home, "a.txt") as nvim:
+        async with neovim(home, "a.txt", lines=60) as nvim:
             await nvim.until("return next(require('agent_ls.state').links) ~= nil")
             await nvim.call("nvim_input", "o")
             for count, name in enumerate(names, 1):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_ls.core.text import ENCODINGS, UTF_8, UTF_16, UTF_32, BadChange, Text
-from agent_ls.core.text_edits import apart, edits
+from agent_ls.core.text_edits import apart, edits, holds
 
 CODECS = {UTF_8: ("utf-8", 1), UTF_16: ("utf-16-le", 2), UTF_32: ("utf-32-le", 4)}
 # Ends of lines, ends that are none (form feed, NEL, U+2028), and one to four bytes of utf-8.
@@ -177,6 +177,36 @@ def test_one_changed_word_is_sent_as_that_word() -> None:
             "newText": "20",
         }
     ]
+
+
+BEFORE, TARGET = "1\n2\n3\n4\n5\n6\n", "one\n2\n3\n4\n6\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "made", "not_made"),
+    [
+        (TARGET, True, False),
+        (BEFORE, False, True),
+        ("one\n2\n3 typed\n4\n6\n", True, False),
+        ("one\n2\nnew\nlines\n3\n4\n6\nmore\n", True, False),
+        ("1\n2\n3 typed\n4\n5\n6\n", False, True),
+        ("one typed\n2\n3\n4\n6\n", False, False),
+        ("one\n2\n3\n4 typed\n6\n", False, False),
+        ("one\n2\n3 typed\n4\n5\n6\n", False, False),
+    ],
+)
+def test_typing_between_the_places_of_an_edit_leaves_no_doubt_whether_it_was_made(
+    now: str, *, made: bool, not_made: bool
+) -> None:
+    assert (holds(BEFORE, TARGET, now), holds(TARGET, BEFORE, now)) == (made, not_made)
+
+
+TEXTS = st.lists(st.sampled_from("abc"), max_size=8).map(lambda lines: "".join(f"{line}\n" for line in lines))
+
+
+@given(before=TEXTS, target=TEXTS, now=TEXTS)
+def test_an_edit_never_seems_both_made_and_not_made(before: str, target: str, now: str) -> None:
+    assert before == target or not (holds(before, target, now) and holds(target, before, now))
 
 
 def test_two_places_far_apart_are_two_edits() -> None:

@@ -1,18 +1,19 @@
 -- What waits for the person: cards in the text, and their answers.
 --
 -- Owns that a card never takes a key or moves the text one is typing in, that an answer goes to what was on the screen,
--- and that one given in the first moment after a card came is not taken. Does not own which answers count (the daemon).
+-- and that one given in the first moment after a card came is not taken. Does not own what that means (seen), nor which
+-- answers count (the daemon).
 
 local card = require('agent_ls.card')
 local client = require('agent_ls.client')
 local config = require('agent_ls.config')
+local marks = require('agent_ls.marks')
+local seen = require('agent_ls.seen')
 local state = require('agent_ls.state')
-local text = require('agent_ls.text')
 
 local M = {}
 
 local GRACE_MS = 400
-local namespace = vim.api.nvim_create_namespace('agent_ls_requests')
 
 --- `agent/request/changed`: all that waits in this workspace.
 function M.on_changed(link, params)
@@ -69,7 +70,7 @@ local function target(held)
     return buf, math.min(row, vim.api.nvim_buf_line_count(buf) - 1)
   end
   local beside, row = transcript_rows(held)
-  if beside and row and #vim.fn.win_findbuf(beside) > 0 then
+  if beside and row and #seen.windows(beside) > 0 then
     return nil
   end
   buf = state.last_file
@@ -79,88 +80,19 @@ local function target(held)
   end
 end
 
---- Nothing moves in the text that somebody is typing in; when they are done, it is drawn.
-local function typing_in(buf)
-  return buf == vim.api.nvim_get_current_buf() and vim.api.nvim_get_mode().mode:find('^[iRs]') ~= nil
-end
-
-local function width_of(buf)
-  local width
-  for _, window in ipairs(vim.fn.win_findbuf(buf)) do
-    local info = vim.fn.getwininfo(window)[1]
-    width = math.min(width or math.huge, info.width - info.textoff)
-  end
-  return math.max(20, width or 80)
-end
-
-local function has_sign_column(buf)
-  return vim.iter(vim.fn.win_findbuf(buf)):all(function(window)
-    local wanted = vim.wo[window].signcolumn
-    return wanted:find('^yes') ~= nil or (wanted == 'number' and vim.wo[window].number)
-  end)
-end
-
---- The card as virtual lines, none longer than the window; and whether it is all of it.
-local function virtual_lines(request, width)
-  local lines = card.lines(request)
-  local limit = config.options.card_lines
-  local cut = #lines > limit
-  if cut then
-    local foot = { ('… %d more lines: :Agent show %d'):format(#lines - limit, request.number), kind = 'foot' }
-    lines = vim.list_extend(vim.list_slice(lines, 1, limit - 1), { foot })
-  end
-  local virtual = {}
-  for place, line in ipairs(lines) do
-    for at, piece in ipairs(text.wrapped((line[1]:gsub('\t', '    ')), width - 3)) do
-      local edge = (place == 1 and at == 1) and '╭ ' or place == #lines and '╰ ' or '│ '
-      virtual[#virtual + 1] = { { edge, 'AgentLsCard' }, { piece, card.HIGHLIGHT[line.kind] } }
-    end
-  end
-  return virtual, not cut
-end
-
-local drawn = state.drawn
-
-local function erase(id)
-  local mark = drawn[id]
-  if mark and not typing_in(mark.buf) then
-    drawn[id] = nil
-    pcall(vim.api.nvim_buf_del_extmark, mark.buf, namespace, mark.mark)
-  end
-end
-
-local function put(held, buf, row)
-  local request = held.request
-  local lines, whole = virtual_lines(request, width_of(buf))
-  local mark = vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
-    -- Only where there is a sign column: the first sign would open it and move the text to the right.
-    sign_text = has_sign_column(buf) and '┃' or nil,
-    sign_hl_group = 'AgentLsCard',
-    number_hl_group = 'AgentLsCard',
-    virt_lines = lines,
-    priority = 200,
-  })
-  drawn[request.id] = { buf = buf, mark = mark, digest = request.digest, width = width_of(buf), whole = whole }
-end
-
 --- Cards are where they belong; those that stand right already are not touched.
 function M.draw()
-  for id, mark in pairs(drawn) do
-    local held = state.requests[id]
-    local fits = held and held.request.digest == mark.digest and vim.api.nvim_buf_is_loaded(mark.buf)
-    if not fits or width_of(mark.buf) ~= mark.width then
-      erase(id)
-    end
-  end
+  marks.sweep()
   for _, held in ipairs(M.pending()) do
+    local id = held.request.id
     local buf, row = target(held)
-    local mark = drawn[held.request.id]
+    local mark = state.drawn[id]
     if mark and (not buf or (buf ~= mark.buf and held.request.card.type == 'edit')) then
-      erase(held.request.id)
-      mark = drawn[held.request.id]
+      marks.erase(id)
+      mark = state.drawn[id]
     end
-    if buf and not mark and not typing_in(buf) then
-      put(held, buf, row)
+    if buf and row and not mark and not marks.typing_in(buf) then
+      marks.put(held, buf, row)
     end
   end
   M.look()
@@ -170,42 +102,16 @@ end
 ---@return integer? buf
 ---@return integer? row
 function M.place(held)
-  local mark = drawn[held.request.id]
-  local at = mark
-    and vim.api.nvim_buf_is_loaded(mark.buf)
-    and vim.api.nvim_buf_get_extmark_by_id(mark.buf, namespace, mark.mark, {})
-  if at and at[1] then
-    return mark.buf, at[1]
+  local buf, row = marks.of(held)
+  if buf then
+    return buf, row
   end
   return transcript_rows(held)
 end
 
-local function on_screen(buf, row, count)
-  for _, window in ipairs(vim.fn.win_findbuf(buf)) do
-    if row + (count or 1) > vim.fn.line('w0', window) - 1 and row + 1 <= vim.fn.line('w$', window) then
-      return true
-    end
-  end
-  return false
-end
-
 --- Notes which cards are to be seen just now, and since when.
 function M.look()
-  for id, held in pairs(state.requests) do
-    local mark = drawn[id]
-    local seen = false
-    if mark and mark.whole and mark.digest == held.request.digest and vim.api.nvim_buf_is_loaded(mark.buf) then
-      local at = vim.api.nvim_buf_get_extmark_by_id(mark.buf, namespace, mark.mark, {})
-      seen = at[1] ~= nil and on_screen(mark.buf, at[1])
-    end
-    if not seen then
-      local buf, row, count = transcript_rows(held)
-      seen = buf ~= nil and row ~= nil and count > 1 and on_screen(buf, row, count)
-    end
-    if seen then
-      held.since = held.since or vim.uv.now()
-    end
-  end
+  seen.look(marks.whole, transcript_rows)
 end
 
 --- The request that a command without a number means, among those that it can answer.
@@ -216,17 +122,14 @@ local function implied(fits)
   local buf = vim.api.nvim_get_current_buf()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local shown = vim.api.nvim_buf_get_name(buf):match('^agent%-ls://request/(%d+)$')
-  for _, held in ipairs(pending) do
-    local mark = drawn[held.request.id]
-    local at = mark and mark.buf == buf and vim.api.nvim_buf_get_extmark_by_id(buf, namespace, mark.mark, {}) or {}
+  local here = vim.tbl_filter(function(held)
+    local marked, at = marks.of(held)
     local beside, first, count = transcript_rows(held)
     local inside = beside == buf and first and row >= first and row < first + count
-    if tonumber(shown) == held.request.number or at[1] == row or inside then
-      return held
-    end
-  end
-  if #pending == 1 then
-    return pending[1]
+    return tonumber(shown) == held.request.number or (marked == buf and at == row) or inside
+  end, pending)
+  if #here == 1 or #pending == 1 then
+    return here[1] or pending[1]
   end
   return nil, #pending == 0 and 'Nothing waits for you.' or (#pending .. ' wait for you; say which: `:Agent pending`.')
 end

@@ -83,7 +83,7 @@ local function command(card)
   end
   for name, value in vim.spairs(card.environment or {}) do
     local said = value == vim.NIL and 'without ' .. name or ('with %s=%s'):format(name, value)
-    lines[#lines + 1] = { text.escaped(said), kind = 'warn' }
+    lines[#lines + 1] = { text.one_line(said, 1000), kind = 'warn' }
   end
   warned(lines, card.command)
   return lines
@@ -98,9 +98,11 @@ end
 
 local function questions(request)
   local lines, offered = {}, false
-  for _, asked in ipairs(request.questions or {}) do
-    for _, line in ipairs(text.lines(text.escaped(asked.text or asked.header or ''))) do
-      lines[#lines + 1] = { line, kind = 'command' }
+  local several = #(request.questions or {}) > 1
+  for place, asked in ipairs(request.questions or {}) do
+    for row, line in ipairs(text.lines(text.escaped(asked.text or asked.header or ''))) do
+      local number = several and (row == 1 and place .. '  ' or '   ') or ''
+      lines[#lines + 1] = { number .. line, kind = 'command' }
     end
     offered = offered or #(asked.options or {}) > 0
     choices(asked.options or {}, lines)
@@ -109,31 +111,6 @@ local function questions(request)
     choices(request.options or {}, lines)
   end
   return lines
-end
-
---- What a person wrote as answers by question id: a number picks an option, several ones are parted by commas where
---- that fits; the answers to several questions are parted by ` | `.
----@return table answers
----@return string? option
-function M.answers(request, said)
-  local asked = request.questions or {}
-  local parts = #asked > 1 and vim.split(said, '%s+|%s+') or { said }
-  local answers, option = vim.empty_dict(), nil
-  for place, question in ipairs(#asked > 0 and asked or { {} }) do
-    local offered = #(question.options or {}) > 0 and question.options or nil
-    local function one(word)
-      local picked = (offered or request.options or {})[tonumber(word) or 0]
-      if picked and not offered then
-        option = picked.id
-        return picked.label
-      end
-      return picked and picked.id or word
-    end
-    local part = vim.trim(parts[place] or '')
-    local several = question.multi and vim.tbl_map(one, vim.split(part, '%s*,%s*'))
-    answers[tostring(question.id or 'answer')] = several or one(part)
-  end
-  return answers, option
 end
 
 --- The plan as it was proposed, all of it.
@@ -180,7 +157,7 @@ function M.foot(request)
   if request.kind == 'question' then
     local asked = request.questions or {}
     local offered = #asked ~= 1 or #(asked[1].options or {}) > 0
-    local said = #asked > 1 and '… | …' or offered and '1' or 'words'
+    local said = #asked > 1 and '1=… 2=…' or offered and (asked[1].multi and '1,2' or '1') or 'words'
     local free = #asked == 1 and offered and asked[1].free and ' · or in your own words' or ''
     return (':Agent answer %d %s%s · :Agent deny %d why'):format(number, said, free, number)
   end

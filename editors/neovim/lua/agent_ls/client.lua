@@ -13,6 +13,8 @@ local PROTOCOL = 1
 local PATIENCE_MS = 20000
 local SHORT_LIFE_MS = 2000
 local MOST_FAILED = 5
+-- The workspace of somebody who stands in a folder that was deleted.
+local GONE = ''
 
 local function say(sentence, level)
   vim.notify(sentence, level or vim.log.levels.ERROR, { title = 'agent-ls' })
@@ -103,7 +105,8 @@ function M.here()
   if vim.bo[buf].buftype ~= '' and state.last_file and vim.api.nvim_buf_is_valid(state.last_file) then
     buf = state.last_file
   end
-  return config.root(buf) or vim.uv.fs_realpath(assert(vim.uv.cwd())) or assert(vim.uv.cwd())
+  local cwd = vim.uv.cwd()
+  return config.root(buf) or (cwd and vim.uv.fs_realpath(cwd)) or cwd or GONE
 end
 
 --- Calls back with a link that the daemon has greeted, or with why there is none.
@@ -113,6 +116,8 @@ function M.ensure(root, ready)
   local link = M.link(root)
   if link and link.hello then
     return ready(link)
+  elseif root == GONE then
+    return ready(nil, 'The folder you are in is gone; `:cd` to one that is there.')
   end
   local cmd, trouble = config.command()
   if not cmd then

@@ -25,7 +25,7 @@ M.TABLE = {
   { 'approve', '[once|conversation|workspace] [N]', 'answers', 'Allow what card N shows.' },
   { 'edit', '[N]', 'answers', 'Change it in a buffer of its own, then allow it as changed.' },
   { 'deny', '[N] [REASON]', 'answers', 'Refuse it; the agent is told why.' },
-  { 'answer', '[N] [TEXT]', 'answers', 'Answer a question; `answer 2` picks an option; without words, in a window.' },
+  { 'answer', '[N] [TEXT]', 'answers', 'Answer a question: `2`, words, `1=2 2=words`; without, in a window.' },
   { 'plan', '[N]', 'answers', 'Read a plan in a window, and accept, change or refuse it there.' },
   { 'show', '[N]', 'answers', 'The whole card in a window; q closes it.' },
   { 'pending', '', 'answers', 'What waits for you, in the quickfix list.' },

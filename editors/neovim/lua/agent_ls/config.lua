@@ -26,17 +26,59 @@ M.defaults = {
 ---@type agent_ls.Options
 M.options = vim.deepcopy(M.defaults)
 
+local function words(value, least)
+  return vim.islist(value)
+    and #value >= least
+    and vim.iter(value):all(function(one)
+      return type(one) == 'string' and one ~= ''
+    end)
+end
+
+local function whole(least)
+  return function(value)
+    return type(value) == 'number' and value >= least and value < 2 ^ 31 and value % 1 == 0
+  end
+end
+
+local function flag(value)
+  return type(value) == 'boolean'
+end
+
+--- What each may be, and how that is said to somebody who gave something else.
+local KINDS = {
+  cmd = {
+    function(value)
+      return words(value, 1)
+    end,
+    "a list of words such as { 'agent-ls', 'connect' }",
+  },
+  root_markers = {
+    function(value)
+      return words(value, 0)
+    end,
+    'a list of file names',
+  },
+  auto_start = { flag, 'true or false' },
+  open_on_ask = { flag, 'true or false' },
+  folded = { flag, 'true or false' },
+  beside_from = { whole(0), 'a whole number of columns' },
+  card_lines = { whole(2), 'a whole number of lines, 2 or more' },
+}
+
+--- Where one of them is wrong, all of them stay as they were.
 ---@param given? agent_ls.Options
 ---@return string? trouble
 function M.set(given)
-  given = given or {}
+  given = given == nil and {} or given
+  if type(given) ~= 'table' then
+    return 'agent-ls: the options have to be a table; see :help agent-ls-options.'
+  end
   for name, value in pairs(given) do
-    local default = M.defaults[name]
-    if default == nil and name ~= 'cmd' then
-      return ('agent-ls has no option `%s`; see :help agent-ls-options.'):format(name)
-    end
-    if type(value) ~= (name == 'cmd' and 'table' or type(default)) then
-      return ('agent-ls: the option `%s` has to be a %s.'):format(name, name == 'cmd' and 'list' or type(default))
+    local kind = KINDS[name]
+    if not kind then
+      return ('agent-ls has no option `%s`; see :help agent-ls-options.'):format(tostring(name))
+    elseif not kind[1](value) then
+      return ('agent-ls: the option `%s` has to be %s.'):format(name, kind[2])
     end
   end
   M.options = vim.tbl_extend('force', vim.deepcopy(M.defaults), given)
@@ -87,11 +129,12 @@ end
 ---@return string?
 function M.root(buf)
   local file = vim.api.nvim_buf_get_name(buf)
-  local cwd = assert(vim.uv.cwd())
+  local cwd = vim.uv.cwd()
   local normal = vim.bo[buf].buftype == '' and file ~= '' and not file:find('^%a[%w+.-]+://')
   local root = normal and vim.fs.root(buf, M.options.root_markers) or nil
   if not root then
-    if normal and not vim.fs.relpath(cwd, file) then
+    -- A folder that was deleted under one's feet is the workspace of nothing.
+    if not cwd or (normal and not vim.fs.relpath(cwd, file)) then
       return nil
     end
     root = normal and cwd or (vim.fs.root(cwd, M.options.root_markers) or cwd)

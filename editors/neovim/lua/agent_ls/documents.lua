@@ -17,6 +17,23 @@ function M.on_disk(buf)
   state.disk[buf] = stamp(vim.api.nvim_buf_get_name(buf))
 end
 
+--- A buffer gets another name: the daemon is told that the file of the old one is closed here, and then what it holds
+--- under the new one. Neovim says so itself only when the buffer is written.
+function M.renames(buf)
+  state.disk[buf] = nil
+  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, name = 'agent_ls' })) do
+    vim.lsp.buf_detach_client(buf, client.id)
+    state.renamed[buf] = true
+  end
+end
+
+function M.renamed(buf)
+  if state.renamed[buf] then
+    state.renamed[buf] = nil
+    require('agent_ls.client').join(buf)
+  end
+end
+
 local function same_text(buf, name)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
   local read, disk = pcall(vim.fn.readfile, name)
@@ -57,9 +74,13 @@ function M.save(uri)
   if known and not vim.deep_equal(known, stamp(name)) then
     return { saved = false }
   end
+  -- Nobody has agreed to a line end at the end of a file that had none.
+  local fix = vim.bo[buf].fixeol
+  vim.bo[buf].fixeol = false
   local done = pcall(vim.api.nvim_buf_call, buf, function()
     vim.cmd('silent lockmarks update')
   end)
+  vim.bo[buf].fixeol = fix
   return { saved = done and not vim.bo[buf].modified }
 end
 

@@ -6,6 +6,7 @@ local approvals = require('agent_ls.approvals')
 local client = require('agent_ls.client')
 local literal = require('agent_ls.literal')
 local state = require('agent_ls.state')
+local typing = require('agent_ls.typing')
 
 local M = {}
 
@@ -102,7 +103,7 @@ local function allow(held, digest, draft, buf)
   end)
 end
 
-local function shown(held, preview)
+local function shown(held, preview, there)
   local number = held.request.number
   local name = ('agent-ls://edit/%d'):format(number)
   local old = vim.fn.bufnr('^' .. name .. '$')
@@ -119,14 +120,14 @@ local function shown(held, preview)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].bufhidden, vim.bo[buf].filetype = 'wipe', draft.filetype
   local height = math.max(3, math.min(#lines + 1, math.floor(vim.o.lines / 2)))
-  local window = vim.api.nvim_open_win(buf, true, { split = 'below', win = -1, height = height })
+  local window = vim.api.nvim_open_win(buf, there, { split = 'below', win = -1, height = height })
   local help = ' #%d: change it, then allow it%%=Enter allows it as it stands here · q closes '
   vim.wo[window].winbar = help:format(number)
   held.since = held.since or vim.uv.now()
   vim.keymap.set('n', '<CR>', function()
     allow(held, preview.digest, draft, buf)
   end, { buffer = buf, desc = 'Allow it as it stands here' })
-  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, desc = 'Close; nothing is decided', nowait = true })
+  require('agent_ls.leave').by_key(buf, 'Close; nothing is decided')
 end
 
 ---@param held agent_ls.Held
@@ -135,8 +136,9 @@ function M.open(held)
   if not link then
     return client.say('The link to the daemon is down and comes back by itself; try again in a moment.')
   end
+  local there = typing.watch()
   client.request(link, 'agent/request/preview', { requestId = held.request.id }, function(preview)
-    shown(held, preview)
+    shown(held, preview, there())
   end)
 end
 

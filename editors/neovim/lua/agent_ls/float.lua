@@ -1,6 +1,7 @@
--- Questions and plans in a floating window, opened because the person asked for it.
+-- What is answered in a floating window, opened because the person asked for it; and plans there.
 --
--- Owns the window and its keys; each is one answer, and closing it is none. Does not own which answers count.
+-- Owns the window and that an answer goes to the request as it was when the window was opened; closing it is none. Does
+-- not own which answers count, nor the keys of questions (question).
 
 local approvals = require('agent_ls.approvals')
 local card = require('agent_ls.card')
@@ -17,7 +18,11 @@ local function closed(window)
   end
 end
 
-local function open(held, lines, filetype, help)
+--- The window with these lines, the cursor in it.
+---@param held agent_ls.Held
+---@return integer buf
+---@return integer window
+function M.open(held, lines, filetype, help)
   local width = 0
   for _, line in ipairs(lines) do
     width = math.max(width, vim.fn.strdisplaywidth(line))
@@ -43,16 +48,19 @@ local function open(held, lines, filetype, help)
     footer = (' %s '):format(help),
     footer_pos = 'right',
   })
-  vim.wo[window].wrap, vim.wo[window].linebreak = true, true
+  -- Nothing of it is hidden, whatever highlights it.
+  vim.wo[window].wrap, vim.wo[window].linebreak, vim.wo[window].conceallevel = true, true, 0
   held.since = held.since or vim.uv.now()
-  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, desc = 'Close; nothing is decided', nowait = true })
+  require('agent_ls.leave').by_key(buf, 'Close; nothing is decided')
   return buf, window
 end
 
---- Answers the request as it was when it was opened, and closes the window when the answer is taken.
-local function answer(held, digest, window, said)
+--- Answers the request as it was when the window was opened, and closes it when the answer is taken.
+---@param held agent_ls.Held
+function M.answer(held, window, said)
+  -- One that changes is held anew (approvals); this one stays as it was shown.
   local now = state.requests[held.request.id]
-  if not now or now.request.digest ~= digest then
+  if not now or now.request.digest ~= held.request.digest then
     closed(window)
     return client.say(('#%d is not as it was shown any more; look at it again.'):format(held.request.number))
   end
@@ -62,63 +70,34 @@ local function answer(held, digest, window, said)
 end
 
 --- A command line that the person finishes: they have pressed the key for it.
-local function say_more(window, line)
+function M.say_more(window, line)
   closed(window)
-  vim.api.nvim_feedkeys(vim.keycode(line), 'n', false)
-end
-
----@param held agent_ls.Held
-function M.question(held)
-  local request, digest = held.request, held.request.digest
-  local asked = request.questions or {}
-  local lines = vim.tbl_map(function(line)
-    return line[1]
-  end, card.body(request))
-  local one = #asked <= 1 and not (asked[1] and asked[1].multi)
-  local offered = asked[1] and #(asked[1].options or {}) > 0 and asked[1].options or request.options or {}
-  local picks = one and math.min(9, #offered) or 0
-  local help = (picks > 0 and ('1-%d picks · '):format(picks) or '') .. 'i own words · d refuses · q closes'
-  local buf, window = open(held, lines, '', help)
-  local function key(name, desc, work)
-    vim.keymap.set('n', name, work, { buffer = buf, desc = desc, nowait = true })
-  end
-  for place = 1, picks do
-    key(tostring(place), 'Pick this option', function()
-      local answers, option = card.answers(request, tostring(place))
-      answer(held, digest, window, { decision = 'answer', answers = answers, optionId = option })
-    end)
-  end
-  key('i', 'Answer in your own words', function()
-    say_more(window, (':Agent answer %d '):format(request.number))
-  end)
-  key('d', 'Refuse to answer', function()
-    say_more(window, (':Agent deny %d '):format(request.number))
-  end)
+  vim.api.nvim_feedkeys(line, 'n', true)
 end
 
 ---@param held agent_ls.Held
 function M.plan(held)
-  local request, digest = held.request, held.request.digest
+  local request = held.request
   local lines = vim.tbl_map(function(line)
     return line[1]
   end, card.plan(request))
   local help = 'a accepts · e accepts, edits unasked · c changes · d refuses · q closes'
-  local buf, window = open(held, lines, 'markdown', help)
+  local buf, window = M.open(held, lines, 'markdown', help)
   local function key(name, desc, work)
     vim.keymap.set('n', name, work, { buffer = buf, desc = desc, nowait = true })
   end
   key('a', 'Accept the plan', function()
-    answer(held, digest, window, { decision = 'allow', optionId = 'accept' })
+    M.answer(held, window, { decision = 'allow', optionId = 'accept' })
   end)
   key('e', 'Accept the plan, edits without asking', function()
-    answer(held, digest, window, { decision = 'allow', optionId = 'accept_edits' })
+    M.answer(held, window, { decision = 'allow', optionId = 'accept_edits' })
   end)
   key('c', 'Change the plan, then accept it', function()
     closed(window)
     require('agent_ls.edit').open(held)
   end)
   key('d', 'Refuse the plan', function()
-    say_more(window, (':Agent deny %d '):format(request.number))
+    M.say_more(window, (':Agent deny %d '):format(request.number))
   end)
 end
 

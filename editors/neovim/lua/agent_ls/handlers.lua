@@ -45,10 +45,9 @@ function M.table()
     ['agent/conversation/changed'] = to(function(_, params)
       require('agent_ls.conversation').on_summaries(params.conversations, params.deleted)
     end),
-    -- Neovim prints the label of an edit; nobody asked for that line.
-    ['workspace/applyEdit'] = function(err, params, ctx)
-      params.label = nil
-      return vim.lsp.handlers['workspace/applyEdit'](err, params, ctx)
+    ['workspace/applyEdit'] = function(_, params, ctx)
+      local client = assert(vim.lsp.get_client_by_id(ctx.client_id))
+      return require('agent_ls.apply').edit(params, client.offset_encoding)
     end,
     ['agent/lock/changed'] = to(function(link, params)
       link.locks = params.locks

@@ -87,7 +87,9 @@ function M.file(conversation)
   if path and given.path and given.path:sub(1, 1) == '/' and type(payload.uri) ~= 'string' then
     path = given.path
   end
-  if not path or not vim.uv.fs_stat(path) then
+  -- Nothing but an ordinary file: a device or a pipe would be read for ever.
+  local stat = path and not path:find('%z') and vim.uv.fs_stat(path)
+  if not path or not stat or stat.type ~= 'file' then
     return 'This line is about no file that is there.'
   end
   local lines = vim.api.nvim_buf_get_lines(0, 0, row, false)

@@ -89,6 +89,8 @@ M.PLACES = {
     {
       { '1 to 9', 'Pick this option' },
       { 'i', 'Answer in your own words' },
+      { '<Tab> <S-Tab>', 'Of several questions the next one, the one before' },
+      { '<CR>', 'Send what was picked, of several' },
       { 'd', 'Refuse to answer' },
     },
   },
@@ -100,7 +102,7 @@ local function set(buf, mode, key, work, desc)
 end
 
 function M.transcript(conversation, buf)
-  set(buf, 'n', 'q', '<Cmd>close<CR>', 'Close the transcript')
+  require('agent_ls.leave').by_key(buf, 'Close the transcript')
   set(buf, 'n', 'i', agent('prompt'), 'Write a message')
   set(buf, 'n', '<CR>', function()
     local trouble = require('agent_ls.jump').file(conversation)
@@ -128,7 +130,7 @@ function M.prompt(buf)
   set(buf, 'n', '<LocalLeader>x', agent('stop'), 'Stop')
   set(buf, { 'n', 'i' }, '<C-Up>', recall(-1), 'What was said before')
   set(buf, { 'n', 'i' }, '<C-Down>', recall(1), 'What was said after it')
-  set(buf, 'n', 'q', '<Cmd>close<CR>', 'Close; the text stays')
+  require('agent_ls.leave').by_key(buf, 'Close; the text stays')
 end
 
 return M

@@ -5,11 +5,14 @@
 
 local client = require('agent_ls.client')
 local text = require('agent_ls.text')
+local typing = require('agent_ls.typing')
 
 local M = {}
 
 local INFO = vim.log.levels.INFO
 local CONTEXT = 'agent-ls-review'
+-- Neovim 0.12 has it under another name.
+local difference = vim.text.diff or vim.diff
 local SIGN = { open = '○', kept = '●', undone = '⊘', stale = '◌' }
 
 local function first_line(hunk)
@@ -95,7 +98,7 @@ local function diff(data)
     vim.bo[buf].modifiable, vim.bo[buf].bufhidden, vim.bo[buf].filetype = false, 'wipe', filetype
     vim.api.nvim_win_set_buf(0, buf)
     vim.cmd('diffthis')
-    vim.wo.winbar = (' %s: %s%%=q closes '):format(data.path:gsub('%%', '%%%%'), name)
+    vim.wo.winbar = (' %s: %s%%=q closes '):format(text.one_line(data.path):gsub('%%', '%%%%'), name)
     vim.keymap.set('n', 'q', '<Cmd>tabclose<CR>', { buffer = buf, desc = 'Close the diff', nowait = true })
   end
   local empty = vim.api.nvim_get_current_buf()
@@ -107,7 +110,7 @@ end
 
 local function comment(data)
   require('agent_ls.prompt').open({
-    { type = 'diff', uri = data.uri, range = data.hunk.range, text = vim.diff(data.hunk.old, data.hunk.new) },
+    { type = 'diff', uri = data.uri, range = data.hunk.range, text = difference(data.hunk.old, data.hunk.new) },
   })
 end
 
@@ -128,7 +131,7 @@ end
 ---@param conversation agent_ls.Conversation
 ---@param which? string `all` shows what is decided too
 function M.open(conversation, which)
-  local all = which == 'all'
+  local all, there = which == 'all', typing.watch()
   fill(conversation, all, function(items)
     if #items == 0 then
       return client.say('There is nothing to review here; `:Agent review all` shows what is decided, too.', INFO)
@@ -138,6 +141,7 @@ function M.open(conversation, which)
       items = items,
       context = { of = CONTEXT },
     })
+    local stay, before = there(), vim.api.nvim_get_current_win()
     vim.cmd('botright copen ' .. math.min(#items + 1, 10))
     local buf = vim.api.nvim_get_current_buf()
     key(buf, 'a', 'Keep this hunk', decide(conversation, 'keep', all))
@@ -146,6 +150,9 @@ function M.open(conversation, which)
     key(buf, 'X', 'Undo the whole file', decide(conversation, 'undo', all, true))
     key(buf, 'c', 'Comment on this hunk', comment)
     key(buf, 'd', 'Show this hunk before and after', diff)
+    if not stay then
+      vim.api.nvim_set_current_win(before)
+    end
   end)
 end
 

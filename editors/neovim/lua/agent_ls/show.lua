@@ -24,7 +24,7 @@ function M.open(held)
   local height = math.min(#lines, math.floor(vim.o.lines / 2))
   local window = vim.api.nvim_open_win(buf, true, { split = 'below', win = -1, height = height })
   vim.wo[window].wrap, vim.wo[window].number, vim.wo[window].winfixheight = true, false, true
-  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, desc = 'Close the card' })
+  require('agent_ls.leave').by_key(buf, 'Close the card')
   held.since = held.since or vim.uv.now()
 end
 

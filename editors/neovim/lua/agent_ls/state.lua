@@ -11,6 +11,16 @@
 ---@field request agent_ls.wire.Request as the daemon sent it
 ---@field root string the workspace whose link said so
 ---@field since? integer when this card, with this digest, was first on the screen
+---@field read? integer how many of its lines have been on the screen, from the first one on
+
+---@class agent_ls.Drawn
+---@field buf integer
+---@field mark integer
+---@field number integer
+---@field digest string
+---@field width integer
+---@field whole boolean all of it is drawn
+---@field count integer virtual lines
 
 return {
   ---@type table<integer, agent_ls.Link> by client
@@ -39,9 +49,11 @@ return {
   last_file = nil,
   ---@type table<integer, table> when the disk was last read or written, by buffer
   disk = {},
+  ---@type table<integer, boolean> buffers that the daemon knows, while they get another name
+  renamed = {},
   ---@type table<string, boolean> files that the agent has changed, by real path
   written = {},
-  ---@type table<string, { buf: integer, mark: integer, digest: string, width: integer, whole: boolean }> cards in texts
+  ---@type table<string, agent_ls.Drawn> cards in texts
   drawn = {},
   ---@type table<string, agent_ls.View> transcripts, by conversation
   views = {},

@@ -72,6 +72,38 @@ local function name(code)
   return ('⟨U+%04X⟩'):format(code)
 end
 
+--- The code point of one character. Bytes that are none are taken for one that has to be named.
+local function code_of(char)
+  local first, size = char:byte(1), #char
+  if first < 0x80 then
+    return first
+  end
+  local wanted = first > 0xf4 and 0 or first >= 0xf0 and 4 or first >= 0xe0 and 3 or first >= 0xc2 and 2 or 0
+  if size ~= wanted then
+    return 0xdc80 + first % 0x80
+  end
+  local code = first % 2 ^ (7 - size)
+  for place = 2, size do
+    code = code * 64 + char:byte(place) % 64
+  end
+  return code
+end
+
+--- What stands for a character, looked up once for each that there is: a text may be long, and is shown in one go.
+local function spelling(kept, found)
+  return setmetatable({}, {
+    __index = function(known, char)
+      local code = code_of(char)
+      local said = hidden(code) and not (kept and kept[code]) and name(code)
+      known[char] = said
+      if said and found then
+        found[#found + 1] = said
+      end
+      return said
+    end,
+  })
+end
+
 ---@param text string
 ---@param kept? table<integer, boolean> code points that stay as they are
 ---@param found? string[] collects the names, each once
@@ -79,23 +111,8 @@ local function named(text, kept, found)
   if not text:find('[^\n\t\32-\126]') then
     return text
   end
-  local known = {}
   -- One character: a byte that begins one and those that go on. A byte of neither kind is shown by its value.
-  return (
-    text:gsub('[%z\1-\8\11-\31\127-\255][\128-\191]*', function(char)
-      local good, code = pcall(vim.fn.char2nr, char, 1)
-      code = char == '\0' and 0 or (good and code or 0xfffd)
-      if not hidden(code) or (kept and kept[code]) then
-        return nil
-      end
-      local said = name(code)
-      if found and not known[said] then
-        known[said] = true
-        found[#found + 1] = said
-      end
-      return said
-    end)
-  )
+  return (text:gsub('[%z\1-\8\11-\31\127-\255][\128-\191]*', spelling(kept, found)))
 end
 
 --- With unseen characters by name; blanks stay: for a diff or an output.
@@ -149,9 +166,10 @@ function M.warning(text)
   return ('Holds characters that would not be seen; they are shown by name: %s.'):format(some)
 end
 
+--- Without the blanks at its end, which `%s+$` would look for from every blank of the text.
 ---@return string[]
 function M.lines(text)
-  return vim.split((text:gsub('%s+$', '')), '\n', { plain = true })
+  return vim.split(text:match('^(.*%S)') or '', '\n', { plain = true })
 end
 
 --- Cut into pieces that fit, none of it left out.
@@ -177,7 +195,7 @@ end
 --- A path as a person writes it.
 function M.path(uri_or_path)
   local path = uri_or_path:find('^file://') and vim.uri_to_fname(uri_or_path) or uri_or_path
-  return vim.fn.fnamemodify(path, ':~:.')
+  return vim.fn.fnamemodify((path:gsub('%z', '␀')), ':~:.')
 end
 
 return M

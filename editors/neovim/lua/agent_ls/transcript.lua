@@ -221,6 +221,8 @@ function M.adopt(conversation, buf)
     buftype = 'nofile',
     bufhidden = 'hide',
     swapfile = false,
+    -- The text of others is no place to take options from.
+    modeline = false,
     undolevels = -1,
     buflisted = false,
     -- A long line goes on beneath its text, not beneath its sign.

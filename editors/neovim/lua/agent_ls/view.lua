@@ -17,6 +17,7 @@ local M = {}
 ---@field entries agent_ls.Entry[]
 ---@field by_id table<string, agent_ls.Entry>
 ---@field total integer lines of the buffer
+---@field tick integer `b:changedtick` after what was written last
 local View = {}
 View.__index = View
 
@@ -55,8 +56,9 @@ local function height(entry)
   return #entry.lines == 0 and 0 or entry.lead + #entry.lines
 end
 
+--- Whether the buffer is as this view has left it: nobody else has loaded, cleared or changed it.
 function View:valid()
-  return vim.api.nvim_buf_is_loaded(self.buf) and vim.api.nvim_buf_line_count(self.buf) == self.total
+  return vim.api.nvim_buf_is_loaded(self.buf) and vim.api.nvim_buf_get_changedtick(self.buf) == self.tick
 end
 
 --- Blank lines before an entry: none between calls in a row.
@@ -83,13 +85,18 @@ function View:_place(id)
   end
 end
 
+--- Somebody selects, searches, or has an operator that waits for its motion: where the cursor is means something.
+local function is_held()
+  local mode = vim.api.nvim_get_mode().mode
+  return mode:find('^[vV\22sS\19]') or mode:find('^no') or (mode:find('^c') and vim.fn.getcmdtype():find('[/?]'))
+end
+
 --- Windows whose cursor stands on the last line.
 function View:_following()
-  local found = {}
-  local visual = vim.api.nvim_get_mode().mode:find('^[vV\22sS\19]')
+  local found, held = {}, is_held()
   for _, window in ipairs(vim.fn.win_findbuf(self.buf)) do
     local last = vim.api.nvim_win_get_cursor(window)[1] >= self.total
-    if last and not (visual and window == vim.api.nvim_get_current_win()) then
+    if last and not (held and window == vim.api.nvim_get_current_win()) then
       found[#found + 1] = window
     end
   end
@@ -102,6 +109,7 @@ function View:_change(work)
   work()
   vim.bo[self.buf].modifiable = false
   vim.bo[self.buf].modified = false
+  self.tick = vim.api.nvim_buf_get_changedtick(self.buf)
   local last = vim.api.nvim_buf_line_count(self.buf)
   for _, window in ipairs(following) do
     M.to_end(window, last)

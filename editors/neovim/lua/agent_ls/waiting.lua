@@ -30,32 +30,28 @@ function M.open(conversation)
   local entries = vim.tbl_map(function(run)
     return { require('agent_ls.text').one_line(said(run), 200), value = run }
   end, conversation.queue)
-  list.open('queue', conversation.about.queueHeld and 'queue, held' or 'queue', entries, {
-    {
-      'p',
-      'p says it to the run now',
-      function(run)
-        vim.cmd.close()
-        update(conversation, run, 'promote')
-      end,
-    },
-    {
-      'e',
-      'e writes it anew',
-      function(run)
-        vim.cmd.close()
-        update(conversation, run, 'remove', function()
-          require('agent_ls.prompt').open(nil, said(run))
-        end)
-      end,
-    },
-    {
-      'x',
-      'x takes it out',
-      function(run)
-        vim.cmd.close()
-        update(conversation, run, 'remove')
-      end,
+  local function says_it(run, close)
+    close()
+    update(conversation, run, 'promote')
+  end
+  local function writes_it(run, close)
+    close()
+    update(conversation, run, 'remove', function()
+      require('agent_ls.prompt').open(nil, said(run))
+    end)
+  end
+  local function drops_it(run, close)
+    close()
+    update(conversation, run, 'remove')
+  end
+  list.open({
+    name = 'queue',
+    title = conversation.about.queueHeld and 'queue, held' or 'queue',
+    entries = entries,
+    keys = {
+      { 'p', 'p says it to the run now', says_it },
+      { 'e', 'e writes it anew', writes_it },
+      { 'x', 'x takes it out', drops_it },
     },
   })
 end

@@ -85,6 +85,10 @@ end
 
 --- Shows a conversation, in the window that shows one already if there is one. The cursor stays where it is.
 function M.open(conversation)
+  -- In the command-line window Neovim opens none.
+  if vim.fn.getcmdwintype() ~= '' then
+    return
+  end
   local buf = transcript.buffer(conversation)
   local window = M.windows()[1]
   if window then
@@ -115,11 +119,7 @@ function M.fit()
 end
 
 function M.close()
-  for _, window in ipairs(M.windows()) do
-    if #vim.api.nvim_tabpage_list_wins(0) > 1 then
-      vim.api.nvim_win_close(window, false)
-    end
-  end
+  vim.iter(M.windows()):each(require('agent_ls.leave').window)
 end
 
 --- Folds are not kept up while somebody types: afterwards they are made again, open ones stay open.

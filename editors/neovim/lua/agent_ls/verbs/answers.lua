@@ -112,9 +112,9 @@ function M.answer(words)
     return wrong_kind(held, 'not a question')
   end
   if not said then
-    return require('agent_ls.float').question(held)
+    return require('agent_ls.question').open(held)
   end
-  local answers, option = card.answers(held.request, said)
+  local answers, option = require('agent_ls.spelled').answers(held.request, said)
   approvals.answer(held, { decision = 'answer', answers = answers, optionId = option })
 end
 

@@ -5,6 +5,7 @@ local conversation = require('agent_ls.conversation')
 local list = require('agent_ls.list')
 local state = require('agent_ls.state')
 local text = require('agent_ls.text')
+local typing = require('agent_ls.typing')
 local window = require('agent_ls.window')
 
 local M = {}
@@ -72,27 +73,49 @@ local function line_of(summary, current)
   return ('%s %s  · %s%s · %s'):format(mark, title, summary.status or '', waits, summary.id)
 end
 
---- The conversations of this workspace in a window of their own; Enter attaches.
+--- The stock `vim.ui.select` asks on the command line and reads the next keys; a list in a window reads none.
+local function is_picker()
+  return not debug.getinfo(vim.ui.select, 'S').source:find('vim/ui.lua$')
+end
+
+local function listed_in_window(found, root, there)
+  local entries = vim.tbl_map(function(summary)
+    return { line_of(summary, state.current[root]), value = summary }
+  end, found)
+  local function attach(summary, close)
+    close()
+    M.attach(summary.id, root)
+  end
+  list.open({
+    name = 'conversations',
+    title = 'conversations, the newest first',
+    entries = entries,
+    keys = { { '<CR>', 'Enter attaches', attach } },
+    there = there,
+  })
+end
+
+--- The conversations of this workspace: in the picker of the person, if they have one, else in a window of their own.
 function M.conversations()
-  local root = client.here()
+  local root, there = client.here(), typing.watch()
   client.with(root, function(link)
     listed(link, root, function(found)
       if #found == 0 then
         return client.say(NONE, INFO)
+      elseif not is_picker() then
+        return listed_in_window(found, root, there())
+      elseif not there() then
+        -- A picker reads keys, and these are meant for something else by now.
+        return client.say('The conversations are there; `:Agent conversations` shows them.', INFO)
       end
-      local entries = vim.tbl_map(function(summary)
-        return { line_of(summary, state.current[root]), value = summary }
-      end, found)
-      list.open('conversations', 'conversations, the newest first', entries, {
-        {
-          '<CR>',
-          'Enter attaches',
-          function(summary)
-            vim.cmd.close()
-            M.attach(summary.id, root)
-          end,
-        },
-      })
+      local function line(summary)
+        return line_of(summary, state.current[root])
+      end
+      vim.ui.select(found, { prompt = 'Conversations', kind = 'agent_ls', format_item = line }, function(summary)
+        if summary then
+          M.attach(summary.id, root)
+        end
+      end)
     end)
   end)
 end

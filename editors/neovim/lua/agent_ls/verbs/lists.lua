@@ -5,6 +5,7 @@ local conversation = require('agent_ls.conversation')
 local config = require('agent_ls.config')
 local list = require('agent_ls.list')
 local text = require('agent_ls.text')
+local typing = require('agent_ls.typing')
 
 local M = {}
 
@@ -12,6 +13,7 @@ local INFO = vim.log.levels.INFO
 
 --- One list of the daemon: asked for, shown, and asked for again after a key has changed something.
 local function shown(name, method, params, what)
+  local there = typing.watch()
   client.with(client.here(), function(link)
     client.request(link, method, params, function(answer)
       local found = answer[name] or {}
@@ -26,12 +28,12 @@ local function shown(name, method, params, what)
         keys[1] = {
           what.key,
           what.does,
-          function(one)
-            what.act(link, one)
+          function(one, close)
+            what.act(link, one, close)
           end,
         }
       end
-      list.open(name, what.title, entries, keys)
+      list.open({ name = name, title = what.title, entries = entries, keys = keys, there = there() })
     end)
   end)
 end
@@ -46,9 +48,9 @@ function M.locks()
     end,
     key = 't',
     does = 't takes it over',
-    act = function(link, lock)
+    act = function(link, lock, close)
       client.command(link, 'agent/lock/release', { key = lock.key }, function()
-        vim.cmd.close()
+        close()
         client.say('It is yours; who held it is told.', INFO)
       end)
     end,
@@ -67,12 +69,12 @@ function M.rules()
     end,
     key = 'x',
     does = 'x removes one that was kept',
-    act = function(link, rule)
+    act = function(link, rule, close)
       if type(rule.id) ~= 'string' then
         return client.say(('It stands in %s; change it there.'):format(text.one_line(rule.origin or '')), INFO)
       end
       client.command(link, 'agent/permission/remove', { ruleId = rule.id }, function()
-        vim.cmd.close()
+        close()
         client.say(('Removed: %s %s.'):format(rule.effect, text.one_line(rule.rule, 200)), INFO)
       end)
     end,
@@ -88,9 +90,9 @@ function M.shells()
     end,
     key = 'x',
     does = 'x ends it with all that it has started',
-    act = function(link, shell)
+    act = function(link, shell, close)
       client.command(link, 'agent/shell/stop', { shellId = shell.id }, function()
-        vim.cmd.close()
+        close()
         client.say('It is ended.', INFO)
       end)
     end,
@@ -103,6 +105,7 @@ function M.log()
   if not cmd then
     return client.say(assert(trouble))
   end
+  local there = typing.watch()
   vim.system({ cmd[1], 'log' }, { text = true, timeout = 5000 }, function(done)
     vim.schedule(function()
       local said = vim.trim(done.stdout or '')
@@ -112,8 +115,11 @@ function M.log()
       local entries = vim.tbl_map(function(line)
         return { text.escaped(line) }
       end, vim.split(said, '\n', { plain = true }))
-      list.open('log', 'the log of the daemon', entries, {})
-      vim.cmd('normal! G')
+      local shown = { name = 'log', title = 'the log of the daemon', entries = entries, keys = {}, there = there() }
+      local window = list.open(shown)
+      if window then
+        vim.api.nvim_win_set_cursor(window, { #entries, 0 })
+      end
     end)
   end)
 end
