@@ -245,7 +245,12 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
     "durable.two-daemons": Requirement(
         "A daemon shows what another one holds, live and without gap or repeat; commands and answers given at either "
         "are decided once by the owner, and the same command has the same answer everywhere.",
-        ("tests/protocol/test_two_daemons.py", "tests/unit/editor/test_orders.py", "tests/unit/editor/test_window.py"),
+        (
+            "tests/protocol/test_two_daemons.py",
+            "tests/protocol/test_stops_across_daemons.py",
+            "tests/unit/editor/test_orders.py",
+            "tests/unit/editor/test_window.py",
+        ),
     ),
     "durable.takeover": Requirement(
         "What a daemon that died or fell silent owes is taken over within its lease and two seconds, at once after a "

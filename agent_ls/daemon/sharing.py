@@ -3,18 +3,23 @@
 Owns what is wired to what for that. Where one machine has the ledger for itself, nothing is watched.
 """
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent_ls.config.settings import Settings
 from agent_ls.core.errors import Refusal
+from agent_ls.core.run import Interrupt
 from agent_ls.daemon.keeping import Keeper
 from agent_ls.editor.commands import Answer, Commands
 from agent_ls.editor.inbox import Inbox
+from agent_ls.editor.orders import Order, Stop
 from agent_ls.ports.rules import RuleStore
 from agent_ls.ports.shared import Shared
 from agent_ls.runtime.others import Abroad, Others
 from agent_ls.runtime.registry import Registry
+
+log = logging.getLogger(__name__)
 
 Work = Callable[[], Awaitable[None]]
 
@@ -41,6 +46,19 @@ def sharing(
     ledger: object = registry.services.ledger
     if not isinstance(ledger, Shared):
         return Sharing(commands=commands)
+
+    async def stop_elsewhere(conversation_id: str, run_id: str, stop: Interrupt) -> None:
+        order = Order(
+            command_id=f"stop {run_id} {stop.at}",
+            conversation_id=conversation_id,
+            wish=Stop(run_id=run_id, noted=replace(stop, hold_queue=True)),
+            what=f"stop {run_id}",
+        )
+        stopped = await commands.run(order)
+        if isinstance(stopped, Refusal):
+            log.warning("a subagent at another daemon could not be stopped: %s", stopped.code)
+
+    registry.services.stop_elsewhere = stop_elsewhere
 
     def told(about: Abroad) -> None:
         if about.summary is not None:

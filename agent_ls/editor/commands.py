@@ -14,7 +14,7 @@ import anyio
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.request import Request
-from agent_ls.editor.orders import Delete, Order, Reply, decide, handed, order_of
+from agent_ls.editor.orders import Delete, EndShell, Order, Reply, decide, handed, order_of
 from agent_ls.ports.ledger import LedgerError
 from agent_ls.ports.shared import Handed, Shared
 from agent_ls.runtime.actor import answer_of
@@ -105,6 +105,8 @@ class Commands:
         answer = await actor.command(order.command_id, partial(decide, wish=order.wish), what=order.what)
         if isinstance(order.wish, Reply) and not isinstance(answer, Refusal):
             self.on_answer(actor.state.requests[order.wish.request_id], actor.state.conversation)
+        if isinstance(order.wish, EndShell) and not isinstance(answer, Refusal):
+            await self._registry.shells.stop(order.wish.item_id, f"by {order.wish.by}")
         return answer
 
     async def _hand_over(self, shared: Shared, order: Order, *, until: float, abroad: bool) -> Answer | None:

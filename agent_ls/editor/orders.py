@@ -18,7 +18,7 @@ from agent_ls.core.compacting import Compact
 from agent_ls.core.conversation import Change
 from agent_ls.core.dispatch import Message
 from agent_ls.core.draft import Decision, Draft
-from agent_ls.core.errors import Refusal
+from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.events import ConversationFact
 from agent_ls.core.kept_rules import Kept
 from agent_ls.core.merge_back import MergeBack, merge
@@ -80,6 +80,14 @@ class DropRule:
     rule_id: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class EndShell:
+    """One in the background, by the item of its call."""
+
+    item_id: str
+    by: str
+
+
 Wish = (
     Message
     | QueueUpdate
@@ -94,6 +102,7 @@ Wish = (
     | Review
     | MergeBack
     | Compact
+    | EndShell
 )
 
 WISHES: Final[Mapping[str, type[Wish]]] = {
@@ -109,6 +118,7 @@ WISHES: Final[Mapping[str, type[Wish]]] = {
     "delete": Delete,
     "review": Review,
     "compact": Compact,
+    "end_shell": EndShell,
     "merge_back": MergeBack,
 }
 _NAMES: Final = {shape: name for name, shape in WISHES.items()}
@@ -150,10 +160,16 @@ def decide(state: ConversationState, at: str, *, wish: Wish) -> Decision | Refus
             return kept_rules.keep(state, wish.kept, at)
         case DropRule():
             return kept_rules.drop(state, wish.rule_id, at)
+        case EndShell():
+            return Decision() if wish.item_id in state.shells else no_shell(wish.item_id)
         case Delete():
             raise AssertionError("a conversation is deleted by its actor, not by an event")
         case _:
             assert_never(wish)
+
+
+def no_shell(known: str) -> Refusal:
+    return Refusal(Code.NOT_FOUND, f"There is no background shell `{known}`.", "It may have ended by itself.")
 
 
 def handed(order: Order, at: str) -> Handed:

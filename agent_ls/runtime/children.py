@@ -192,16 +192,34 @@ class Children:
 
     async def _stop(self, child_id: str, stop: Interrupt) -> None:
         actor = await self._registry.actor(child_id)
-        run = None if isinstance(actor, Refusal) else delegation.first_run(actor.state)
-        if isinstance(actor, Refusal) or run is None or run.ended:
+        if isinstance(actor, Refusal):
+            await self._stop_elsewhere(child_id, stop)
             return
-        await actor.command(f"stop {run.id} {stop.at}", partial(_interrupt, run_id=run.id, stop=stop))
+        run = delegation.first_run(actor.state)
+        if run is None or run.ended:
+            return
+        noted = await actor.command(f"stop {run.id} {stop.at}", partial(_interrupt, run_id=run.id, stop=stop))
+        if isinstance(noted, Refusal):
+            # Taken over a moment ago, which this daemon has not seen before.
+            await self._stop_elsewhere(child_id, stop)
+            return
         try:
             while not actor.state.runs[run.id].ended:
                 news = self._news[child_id] = anyio.Event()
                 await news.wait()
         finally:
             self._news.pop(child_id, None)
+
+    async def _stop_elsewhere(self, child_id: str, stop: Interrupt) -> None:
+        """Another daemon has it: it is told through the ledger, and its end is looked for there."""
+        state = await self._registry.state(child_id)
+        run = None if isinstance(state, Refusal) else delegation.first_run(state)
+        if run is None or run.ended:
+            return
+        await self._services.stop_elsewhere(child_id, run.id, stop)
+        while not isinstance(state, Refusal) and not state.runs[run.id].ended:
+            await self._services.clock.sleep(LOOK_S / 4)
+            state = await self._registry.state(child_id)
 
     def _heard(self, conversation_id: str, events: Sequence[Event]) -> None:
         news = self._news.get(conversation_id)

@@ -86,6 +86,10 @@ class NoSubagents:
         return None
 
 
+async def _nowhere(conversation_id: str, run_id: str, stop: Interrupt) -> None:
+    """No daemon but this one uses the ledger."""
+
+
 async def _no_agents(conversation: Conversation) -> Mapping[str, Agent]:
     return {}
 
@@ -108,9 +112,10 @@ class Services:
     `rules` are all that hold for a conversation, `protected` absolute paths that no tool may write, `spool` a folder
     for output that must survive a crash. `unsaved` names, for a shell in a folder, edits of the agent that a window
     holds and has not saved: the shell does not see them. `agents` are those that a subagent of a conversation can be,
-    by name; `sessions` conversations that have begun to work here, as they were then. `limits` and `may_auto` change
-    when the configuration is read again, nothing else does. `host` names this machine where several share a ledger.
-    `window` says how many tokens a provider's model takes, None where nobody knows; `compaction` changes as limits do.
+    by name; `stop_elsewhere` stops a run that another daemon on the same ledger works on; `sessions` are conversations
+    that have begun to work here, as they were then. `limits` and `may_auto` change when the configuration is read
+    again, nothing else does. `host` names this machine where several share a ledger. `window` says how many tokens a
+    provider's model takes, None where nobody knows; `compaction` changes as limits do.
     `masking` knows the secrets that no result may hold. `chance` yields numbers between 0 and 1.
     `folds`: the volume of a folder takes another case for the same name; `twins` are other names of the same files
     beneath known places, `linked` those that hard links give them in folders, and a folder too large to be sure.
@@ -146,6 +151,7 @@ class Services:
     hooks: Hooks = field(default_factory=NoHooks)
     sessions: dict[str, Conversation] = field(default_factory=dict)
     subagents: Subagents = field(default_factory=NoSubagents)
+    stop_elsewhere: Callable[[str, str, Interrupt], Awaitable[None]] = _nowhere
     masking: Callable[[], Masking] = Masking
     checkpoints: Checkpoints = field(default_factory=NoCheckpoints)
     chance: Callable[[], float] = lambda: 0.5
