@@ -50,10 +50,8 @@ async def test_stopping_a_run_reaches_a_subagent_that_another_daemon_has_taken_o
         child = await b.attach(child_id)
         boot = b.hello["bootId"]
         # As after a lease that has ended: the other daemon has it from now on.
-        await in_database(
-            url,
-            f"UPDATE agent_ls.conversation SET owner = '{boot}', epoch = epoch + 1 WHERE conversation_id = '{child_id}'",
-        )
+        taken = f"owner = '{boot}', epoch = epoch + 1 WHERE conversation_id = '{child_id}'"
+        await in_database(url, f"UPDATE agent_ls.conversation SET {taken}")
         theirs = {"commandId": "theirs", "conversationId": child_id, "title": "Theirs"}
         await b.request("agent/conversation/update", theirs)
         await a.interrupt(run_id)
