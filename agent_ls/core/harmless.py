@@ -7,6 +7,7 @@ looked at (policy.py) nor where they lead (the tool, that can ask the disk).
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from agent_ls.core.harmless_table import FIND_TESTS, PROGRAMS, Program, Sight
@@ -89,20 +90,17 @@ def _found(words: Argv) -> Plain | None:
     rest = iter(words)
     for word in rest:
         if word.startswith("-") or word in FIND_TESTS:
-            arity = FIND_TESTS.get(word)
-            if arity is None or (arity and next(rest, None) is None):
-                return None
-            if not _only_tests(rest):
+            if not _only_tests(chain([word], rest)):
                 return None
             break
         starts.append(word)
     return Plain(tuple(Look(start, Sight.NAMES) for start in starts or ["."]))
 
 
-def _only_tests(rest: Iterator[str]) -> bool:
-    for word in rest:
+def _only_tests(words: Iterator[str]) -> bool:
+    for word in words:
         arity = FIND_TESTS.get(word)
-        if arity is None or (arity and next(rest, None) is None):
+        if arity is None or (arity and next(words, None) is None):
             return False
     return True
 

@@ -4,6 +4,8 @@ Owns the facts for each row of the recovery table that concerns calls. Everythin
 steps, approvals and noted interrupts are simply still owed.
 """
 
+from typing import Final
+
 from agent_ls.core import delegation, ids
 from agent_ls.core.call import CallFact
 from agent_ls.core.draft import Decision, Draft
@@ -12,6 +14,11 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Decision as Answered
 from agent_ls.core.request import Option, Request, RequestFact, RequestKind, RequestStatus
 from agent_ls.core.respond import RERUN, TELL
+
+_OPTIONS: Final = (
+    Option(id=TELL, label="Tell the model as it is", decision=Answered.ANSWER),
+    Option(id=RERUN, label="Run it again", decision=Answered.ANSWER),
+)
 
 
 def lost_calls(state: ConversationState) -> list[Item]:
@@ -64,7 +71,7 @@ def _ask(draft: Draft, item: Item, number: int) -> None:
         "id": "lost",
         "header": "Outcome unknown",
         "text": f"The daemon ended while this was running, so nobody knows whether it finished: {what}",
-        "options": [{"id": TELL, "label": "Tell the model as it is"}, {"id": RERUN, "label": "Run it again"}],
+        "options": [{"id": option.id, "label": option.label} for option in _OPTIONS],
         "multi": False,
     }
     request = Request(
@@ -77,10 +84,7 @@ def _ask(draft: Draft, item: Item, number: int) -> None:
         title=f"Outcome unknown: {what}",
         tool=item.call.tool,
         input=item.call.input,
-        options=(
-            Option(id=TELL, label="Tell the model as it is", decision=Answered.ANSWER),
-            Option(id=RERUN, label="Run it again", decision=Answered.ANSWER),
-        ),
+        options=_OPTIONS,
         questions=(question,),
         origin=delegation.origin(draft.conversation),
         digest=item.call.digest or item.call.call_id,

@@ -52,7 +52,12 @@ class ShellWatch:
                 await self._record(actor, shell.item_id, said)
 
     async def stop_those_of(self, actor: Actor, why: str) -> None:
-        await self._stop(list(actor.state.shells.values()), why)
+        shells = list(actor.state.shells.values())
+        if not shells:
+            return  # without a wait: a message that came after a deletion must not overtake it
+        async with anyio.create_task_group() as group:
+            for shell in shells:
+                group.start_soon(self.stop, shell.item_id, why)
 
     async def stop_all(self, why: str) -> None:
         """Ends every one, and waits until that is on record, but not for ever."""
@@ -72,13 +77,6 @@ class ShellWatch:
         for shell in actor.state.shells.values():
             stop = partial(self.stop, shell.item_id, TAKEN_OVER)
             self._services.supervisor.start(f"end of shell {shell.id}", stop)
-
-    async def _stop(self, shells: list[Shell], why: str) -> None:
-        if not shells:
-            return  # without a wait: a message that came after a deletion must not overtake it
-        async with anyio.create_task_group() as group:
-            for shell in shells:
-                group.start_soon(self.stop, shell.item_id, why)
 
     def _watch(self, conversation_id: str, shell: Shell) -> None:
         item_id = shell.item_id

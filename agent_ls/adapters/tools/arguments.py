@@ -3,7 +3,7 @@
 Owns the sentence about wrong input. It never repeats the values: they may be long or secret.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -36,6 +36,11 @@ def schema_of(model: type[Arguments]) -> dict[str, Any]:
     schema = _untitled(model.model_json_schema())
     assert isinstance(schema, dict)
     return schema
+
+
+def twice(names: Sequence[str]) -> str | None:
+    """The first that is given a second time."""
+    return next((name for place, name in enumerate(names) if name in names[:place]), None)
 
 
 def _where(location: tuple[int | str, ...]) -> str:

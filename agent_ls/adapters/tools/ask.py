@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from agent_ls.adapters.tools.arguments import Arguments, parse
+from agent_ls.adapters.tools.arguments import Arguments, parse, twice
 from agent_ls.adapters.tools.base import OurTool, failed
 from agent_ls.core.digests import digest_of
 from agent_ls.core.display import one_line
@@ -69,20 +69,16 @@ class AskTool(OurTool):
 
 
 def _wrong(questions: Sequence[Asked]) -> str | None:
-    if twice := _twice([asked.id for asked in questions]):
-        return f"two questions have the id `{twice}`"
+    if again := twice([asked.id for asked in questions]):
+        return f"two questions have the id `{again}`"
     for asked in questions:
         if not asked.text.strip():
             return f"the question `{asked.id}` has no text"
-        if twice := _twice([option.id for option in asked.options]):
-            return f"two options of `{asked.id}` have the id `{twice}`"
+        if again := twice([option.id for option in asked.options]):
+            return f"two options of `{asked.id}` have the id `{again}`"
         if any(not option.id.strip() or not option.label.strip() for option in asked.options):
             return f"an option of `{asked.id}` has no id or no label"
     return None
-
-
-def _twice(names: Sequence[str]) -> str | None:
-    return next((name for place, name in enumerate(names) if name in names[:place]), None)
 
 
 def _plain(asked: Asked) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from anyio import to_thread
 
+from agent_ls.adapters.tools.arguments import twice
 from agent_ls.adapters.tools.file_input import Opened, card_text, not_fresh, open_text, refuse, shown
 from agent_ls.core import diff, hunks
 from agent_ls.core.edits import Applied, Problem, own_lines
@@ -93,9 +94,9 @@ async def plan(files: Files, patch: str, context: ToolContext) -> Plan | Invalid
         if isinstance(made, Invalid):
             return replace(made, message=f"{made.message}; nothing of the patch was applied")
         steps += made
-    twice = _twice([step.place.uri for step in steps])
-    if twice is not None:
-        name = next(step.name for step in steps if step.place.uri == twice)
+    again = twice([step.place.uri for step in steps])
+    if again is not None:
+        name = next(step.name for step in steps if step.place.uri == again)
         return Invalid(f"The patch names {name} twice; join what it changes there. Nothing of it was applied")
     return Plan(tuple(sorted(steps, key=lambda step: step.data is None)))
 
@@ -170,7 +171,3 @@ async def _moved(
         replace(made, opened=target, diff=drawn.replace(f"--- a/{new_name}", f"--- a/{name}", 1), bound=bound),
         gone,
     ]
-
-
-def _twice(uris: list[str]) -> str | None:
-    return next((uri for place, uri in enumerate(uris) if uri in uris[:place]), None)
