@@ -5,6 +5,7 @@ which rules hold there; and which values are secrets, in those or in the daemon'
 may only narrow.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -47,11 +48,11 @@ class Workspaces:
 
     def environment(self, root: str) -> Mapping[str, str]:
         """Of the window whose folder holds this root; before any window came, the daemon's own."""
-        place = Path(root)
-        for folder in (place, *place.parents):
-            found = self._environments.get(str(folder))
-            if found is not None:
+        folder, below = root, ""
+        while folder != below:
+            if (found := self._environments.get(folder)) is not None:
                 return found
+            folder, below = os.path.dirname(folder), folder
         return self._own
 
     def rules(self, conversation: Conversation) -> Sequence[Rule]:

@@ -16,8 +16,8 @@ from agent_ls.ports.processes import MARKER
 _FAILS: Final = "false"
 
 # Desktop and password helpers would ask where nobody looks; the rest changes what bash does before the command.
-_DROPPED: Final = (
-    "DISPLAY WAYLAND_DISPLAY SSH_ASKPASS SUDO_ASKPASS GIT_ASKPASS BASH_ENV ENV SHELLOPTS BASHOPTS CDPATH OLDPWD"
+_DROPPED: Final = frozenset(
+    "DISPLAY WAYLAND_DISPLAY SSH_ASKPASS SUDO_ASKPASS GIT_ASKPASS BASH_ENV ENV SHELLOPTS BASHOPTS CDPATH OLDPWD".split()
 )
 _SET: Final = {
     "AGENT_LS": "1",
@@ -44,7 +44,7 @@ _GIT: Final = (("diff.autoRefreshIndex", "false"), ("core.fsmonitor", "false"))
 
 def environment(given: Mapping[str, str], *, cwd: str, mark: str) -> dict[str, str]:
     """`given` is the workspace's, already without the daemon's secrets."""
-    kept = {name: value for name, value in given.items() if name not in _DROPPED.split()}
+    kept = {name: value for name, value in given.items() if name not in _DROPPED}
     return {**kept, **_SET, **_git_settings(kept), "PWD": cwd, MARKER: mark}
 
 
