@@ -38,16 +38,29 @@ class Child(Protocol):
         """Until all its output has been read, at most so long."""
         ...
 
+    def let_go(self) -> None:
+        """What was started `held` may begin."""
+        ...
+
     def close(self) -> None:
-        """Lets go of it. A process that still runs is not ended by this."""
+        """Lets go of it. A process that still runs is not ended by this; one that is held has an empty stdin then."""
         ...
 
 
 class Processes(Protocol):
     def start(
-        self, argv: Sequence[str], *, cwd: str, environment: Mapping[str, str], output: Callable[[bytes], None]
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        environment: Mapping[str, str],
+        output: Callable[[bytes], None],
+        held: bool = False,
     ) -> Child:
-        """No terminal, empty stdin, stdout and stderr in one pipe. Raises OSError if it cannot be started."""
+        """No terminal, empty stdin, stdout and stderr in one pipe. Raises OSError if it cannot be started.
+
+        `held`: its stdin is a line that comes with `let_go`, and ends without one if nobody ever lets it go.
+        """
         ...
 
     async def end(self, process: ProcessId, mark: str, *, grace: float) -> bool:

@@ -146,6 +146,19 @@ class Spools(Protocol):
 
 
 @runtime_checkable
+class Readies(Protocol):
+    """A tool that can get a call ready while its start is being written down: up to where it would have effects."""
+
+    def ready(self, prepared: Prepared, context: ToolContext) -> None:
+        """Must not wait. Trouble is found again by `run`, which is given the same call."""
+        ...
+
+    def put_back(self, item_id: str, spool: str) -> None:
+        """What was got ready and did not run is ended. Nothing, for a call that ran or was not got ready."""
+        ...
+
+
+@runtime_checkable
 class Delegates(Protocol):
     """A tool whose calls are done by a subagent (runtime.children) and outlive the daemon."""
 
@@ -157,6 +170,10 @@ class Delegates(Protocol):
 
 def spools(tool: object) -> TypeGuard[Spools]:
     return issubclass(type(tool), Spools)
+
+
+def readies(tool: object) -> TypeGuard[Readies]:
+    return issubclass(type(tool), Readies)
 
 
 def delegates(tool: object) -> TypeGuard[Delegates]:

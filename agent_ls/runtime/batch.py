@@ -112,6 +112,7 @@ class Batch:
                 return
             tool = self._services.toolbox.tools[begun.prepared.tool]
             context = tool_context(self._actor.state, item.id, self._services)
+            begun.decided = True
             with scope:
                 await self._confirmed(begun.asked_at)
                 await self._through(item, tool, begun.prepared, context=context)

@@ -28,9 +28,14 @@ _LEFT_DEAD: Final = 10.0
 
 
 class LocalChild:
-    def __init__(self, process: subprocess.Popen[bytes], pipe: int, output: Callable[[bytes], None]) -> None:
+    """`gate`: whoever is held reads from its other end."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], pipe: int, output: Callable[[bytes], None], *, gate: int | None
+    ) -> None:
         self._process = process
         self._pipe: int | None = pipe
+        self._gate = gate
         self._output = output
         self._loop = asyncio.get_running_loop()
         self._ended = anyio.Event()
@@ -55,9 +60,18 @@ class LocalChild:
         with anyio.move_on_after(seconds):
             await self._drained.wait()
 
+    def let_go(self) -> None:
+        if self._gate is not None:
+            with contextlib.suppress(OSError):  # somebody has ended it meanwhile
+                os.write(self._gate, b"\n")
+            self._close_gate()
+
     def close(self) -> None:
+        held = self._gate is not None
+        self._close_gate()
         self._close_pipe()
-        self._close_watch()
+        if not held:  # else it ends now, and somebody has to wait for it
+            self._close_watch()
 
     def _read(self) -> None:
         for _ in range(_CHUNKS_A_WAKE):
@@ -75,6 +89,11 @@ class LocalChild:
             self._output(data)
             if len(data) < _CHUNK // 2:
                 return
+
+    def _close_gate(self) -> None:
+        if self._gate is not None:
+            os.close(self._gate)
+            self._gate = None
 
     def _close_pipe(self) -> None:
         if self._pipe is not None:
@@ -121,28 +140,30 @@ class LocalProcesses:
         self._dead: dict[int, float] = {}
 
     def start(
-        self, argv: Sequence[str], *, cwd: str, environment: Mapping[str, str], output: Callable[[bytes], None]
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        environment: Mapping[str, str],
+        output: Callable[[bytes], None],
+        held: bool = False,
     ) -> LocalChild:
-        reader, writer = os.pipe()
-        try:
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            reader, writer = os.pipe()
+            ours.callback(os.close, reader)
+            theirs.callback(os.close, writer)
+            stdin, gate = os.pipe() if held else (subprocess.DEVNULL, None)
+            if gate is not None:
+                ours.callback(os.close, gate)
+                theirs.callback(os.close, stdin)
             process = subprocess.Popen(
-                argv,
-                cwd=cwd,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=writer,
-                stderr=writer,
-                start_new_session=True,
+                argv, cwd=cwd, env=environment, stdin=stdin, stdout=writer, stderr=writer, start_new_session=True
             )
-        except BaseException:
-            os.close(reader)
-            raise
-        finally:
-            os.close(writer)
+            ours.pop_all()
         # Now, not at the end of the last call: what it left running had no time to end then.
         self._reap_orphans()
         self._sessions.append(process.pid)
-        return LocalChild(process, reader, output)
+        return LocalChild(process, reader, output, gate=gate)
 
     def started(self, pid: int) -> str | None:
         """When the process with this number began; None if there is none."""

@@ -7,6 +7,7 @@ Owns the tool's input, what a person is shown of it and what the model is told c
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from agent_ls.adapters.tools.shell_background import BackgroundShells
 from agent_ls.adapters.tools.shell_looks import Looked, look, only_looks, outer_path, undisturbed
 from agent_ls.adapters.tools.shell_recording import Recording, exit_code, how_it_ended
 from agent_ls.adapters.tools.shell_sandbox import Sandbox, blamed
-from agent_ls.adapters.tools.shell_script import environment, read_cwd, words
+from agent_ls.adapters.tools.shell_script import environment, has_functions, read_cwd, words
 from agent_ls.core.call import WALLED
 from agent_ls.core.display import escaped, one_line, warning
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
@@ -51,6 +52,14 @@ class ShellInput(Arguments):
     )
 
 
+@dataclass(frozen=True)
+class _Held:
+    """A shell that waits until the start of its call is on record."""
+
+    child: Child
+    recording: Recording
+
+
 class ShellTool(OurTool):
     name = "shell"
     description = _DESCRIPTION
@@ -63,6 +72,7 @@ class ShellTool(OurTool):
         super().__init__()
         self._processes = processes
         self._background = background
+        self._held: dict[str, _Held] = {}
         self.sandbox: Sandbox | str | None = None
         """A sentence: there ought to be one and there is none, so nothing is run."""
 
@@ -102,14 +112,15 @@ class ShellTool(OurTool):
         if card.get("background") and (full := self._background.full(context.conversation_id)):
             return ToolResult(status=ResultStatus.ERROR, output=full)
         note = shell_spool.path_of(context.spool, context.item_id, ".cwd")
-        recording = Recording(context)
+        held = self._held.pop(context.item_id, None)
+        recording = Recording(context) if held is None else held.recording
         try:
             try:
-                child = self._start(prepared, context, note=note, recording=recording)
+                child = self._start(prepared, context, recording=recording) if held is None else held.child
             except OSError as error:
                 why = f"The command could not be started: {error.strerror or error}."
                 return ToolResult(status=ResultStatus.ERROR, output=why)
-            recording.spool.begin(child.id)
+            child.let_go()
             if card.get("background") and not await self._ends_at_once(child, context, recording):
                 read_cwd(note)
                 return self._left_running(child, context, recording)
@@ -128,6 +139,26 @@ class ShellTool(OurTool):
         finally:
             if not self._background.keeps(context.item_id):
                 recording.close()
+
+    def ready(self, prepared: Prepared, context: ToolContext) -> None:
+        """A shell that has not looked at the command yet. One in a sandbox, or that stays, is started when it runs."""
+        if self.sandbox is not None or prepared.card.get("background") or has_functions(context.environment):
+            return
+        recording = Recording(context)
+        try:
+            child = self._start(prepared, context, recording=recording, held=True)
+        except OSError:
+            recording.close()
+            shell_spool.forget(context.spool, context.item_id)
+        else:
+            self._held[context.item_id] = _Held(child, recording)
+
+    def put_back(self, item_id: str, spool: str) -> None:
+        held = self._held.pop(item_id, None)
+        if held is not None:
+            held.child.close()
+            held.recording.close()
+            shell_spool.forget(spool, item_id)
 
     async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         """It may have done anything between nothing and all: what is left of it is ended, and that is told."""
@@ -148,21 +179,25 @@ class ShellTool(OurTool):
             self._background.forget(item_id)
             shell_spool.forget(spool, item_id)
 
-    def _start(self, prepared: Prepared, context: ToolContext, *, note: str, recording: Recording) -> Child:
+    def _start(self, prepared: Prepared, context: ToolContext, *, recording: Recording, held: bool = False) -> Child:
         card, given = prepared.card, context.environment
+        note = shell_spool.path_of(context.spool, context.item_id, ".cwd")
         if only_looks(prepared.sights):
             given = undisturbed(given, context.root)
         # The shell itself is never one that the workspace brings.
-        argv = words(card["command"], path=outer_path(given.get("PATH"), context.root), cwd_file=note)
+        argv = words(card["command"], path=outer_path(given.get("PATH"), context.root), cwd_file=note, held=held)
         if isinstance(self.sandbox, Sandbox) and not card.get("outside"):
             argv = self.sandbox.words(argv, root=context.root, cwd=card["cwd"], note=note)
             given = self.sandbox.environment(given)
-        return self._processes.start(
+        child = self._processes.start(
             argv,
             cwd=card["cwd"],
             environment=environment(given, cwd=card["cwd"], mark=context.item_id),
             output=recording.feed,
+            held=held,
         )
+        recording.spool.begin(child.id)
+        return child
 
     def _walled(self, card: Mapping[str, Any], code: int | None, recording: Recording) -> dict[str, str] | None:
         """Of a failure that the sandbox has caused: why, and what the command said of it."""

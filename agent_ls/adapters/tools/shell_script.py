@@ -14,10 +14,12 @@ from typing import Final
 from agent_ls.ports.processes import MARKER
 
 _FAILS: Final = "false"
+_HELD: Final = "read -r _ || exit; exec </dev/null; "
 
 # Desktop and password helpers would ask where nobody looks; the rest changes what bash does before the command.
 _DROPPED: Final = frozenset(
-    "DISPLAY WAYLAND_DISPLAY SSH_ASKPASS SUDO_ASKPASS GIT_ASKPASS BASH_ENV ENV SHELLOPTS BASHOPTS CDPATH OLDPWD".split()
+    {"DISPLAY", "WAYLAND_DISPLAY", "SSH_ASKPASS", "SUDO_ASKPASS", "GIT_ASKPASS", "BASH_ENV", "ENV", "SHELLOPTS"}
+    | {"BASHOPTS", "CDPATH", "OLDPWD"}
 )
 _SET: Final = {
     "AGENT_LS": "1",
@@ -48,6 +50,11 @@ def environment(given: Mapping[str, str], *, cwd: str, mark: str) -> dict[str, s
     return {**kept, **_SET, **_git_settings(kept), "PWD": cwd, MARKER: mark}
 
 
+def has_functions(given: Mapping[str, str]) -> bool:
+    """Whether exported functions are among it: one may have the name of a builtin, and comes before it."""
+    return any(name.startswith("BASH_FUNC_") for name in given)
+
+
 def _git_settings(given: Mapping[str, str]) -> dict[str, str]:
     """After those that the person has set in the same way."""
     counted = given.get("GIT_CONFIG_COUNT", "")
@@ -58,11 +65,14 @@ def _git_settings(given: Mapping[str, str]) -> dict[str, str]:
     return settings
 
 
-def words(command: str, *, path: str | None, cwd_file: str) -> list[str]:
-    """bash where there is one, else sh. The exit code is the command's; the trap only notes where it ended up."""
+def words(command: str, *, path: str | None, cwd_file: str, held: bool = False) -> list[str]:
+    """bash where there is one, else sh. The exit code is the command's; the trap only notes where it ended up.
+
+    `held`: a line has to come before anything is done, and without one nothing is.
+    """
     note = shlex.quote(f"pwd -P 2>/dev/null >|{shlex.quote(cwd_file)}")
     # The blank keeps `eval` from taking a command that begins with `-` for an option.
-    script = f'trap {note} EXIT; eval " $1"'
+    script = f'{_HELD if held else ""}trap {note} EXIT; eval " $1"'
     bash = _bash(path)
     if bash:
         return [bash, "--noprofile", "--norc", "-c", script, "bash", command]

@@ -13,12 +13,12 @@ from agent_ls.core.draft import Decision as Decided
 from agent_ls.core.draft import Draft
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import ConversationFact
-from agent_ls.core.items import Call, CallState, Item
+from agent_ls.core.items import Call, CallState, Item, ToolResult
 from agent_ls.core.locks import Holder
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Rule, Ruling, Scope
 from agent_ls.ports.ledger import Commit, Committed
-from agent_ls.ports.tools import Replay, ToolEffect
+from agent_ls.ports.tools import Prepared, Replay, ToolContext, ToolEffect
 from agent_ls.runtime.batch import Batch
 from agent_ls.runtime.begun import Begun
 from tests.unit.runtime.house import HandTool, House, open_house
@@ -33,10 +33,21 @@ After = Callable[[], None]
 
 
 class Shell(HandTool):
-    """Runs `go`, which a rule allows."""
+    """Runs `go`, which a rule allows. `told`: what it was told to do, in order."""
 
     def __init__(self) -> None:
         super().__init__(name="shell", effect=ToolEffect.SHELL, replay=Replay.ASK, command="go", waits=True)
+        self.told: list[str] = []
+
+    def ready(self, prepared: Prepared, context: ToolContext) -> None:
+        self.told.append("ready")
+
+    def put_back(self, item_id: str, spool: str) -> None:
+        self.told.append("put back")
+
+    async def run(self, prepared: Prepared, context: ToolContext) -> ToolResult:
+        self.told.append("run")
+        return await super().run(prepared, context)
 
 
 @asynccontextmanager
@@ -75,6 +86,35 @@ async def test_the_only_call_of_a_reply_begins_in_the_commit_of_the_reply() -> N
         await house.rest()
         assert commits == [["approved", "started"], ["finished"]]
         assert (house.results(), house.services.locks.held()) == (["did one"], ())
+
+
+async def test_it_is_got_ready_while_its_start_is_written_down_and_runs_after_that() -> None:
+    tool = Shell()
+    async with house_of(tool, "one") as (house, _, after):
+        by_then: list[str] = []
+        after.append(lambda: by_then.extend(tool.told))
+        await house.say()
+        await tool.begun("one")
+        tool.finish("one")
+        await house.rest()
+        assert (by_then, tool.told) == (["ready"], ["ready", "run", "put back"])
+
+
+async def test_it_is_put_back_when_a_stop_was_written_down_first() -> None:
+    tool = Shell()
+    async with house_of(tool, "one") as (house, commits, _), anyio.create_task_group() as group:
+        answers = house.model.script[0].gate = anyio.Event()
+        await house.say()
+        await house.asked()
+        house.ledger.gate, house.ledger.reached = anyio.Event(), anyio.Event()
+        group.start_soon(house.stop)
+        await house.ledger.reached.wait()
+        answers.set()
+        while not tool.told:
+            await anyio.lowlevel.checkpoint()
+        house.ledger.gate.set()
+        await house.rest()
+        assert (tool.told, commits, house.services.locks.held()) == (["ready", "put back"], [], ())
 
 
 async def test_several_calls_of_a_reply_begin_one_after_the_other_as_their_locks_allow() -> None:
@@ -135,7 +175,7 @@ async def test_a_call_that_is_cancelled_between_the_commit_and_its_start_does_no
     async with house_of(tool, "one") as (house, commits, _):
         await house.say()
         await house.rest()
-        assert (tool.began, house.services.locks.held()) == ([], ())
+        assert (tool.told, house.services.locks.held()) == (["ready", "put back"], ())
         assert commits == [["approved", "started"], ["finished"]]
         assert house.results()[0].startswith("interrupted: It was about to begin when ")
 
@@ -152,4 +192,4 @@ async def test_a_commit_that_came_after_the_lease_begins_nothing() -> None:
         after.append(slept)
         await house.say()
         await house.registry.driver(house.actor.id).over()
-        assert (tool.began, house.services.locks.held()) == ([], ())
+        assert (tool.told, house.services.locks.held()) == (["ready", "put back"], ())

@@ -36,6 +36,8 @@ class Bench:
     cwd: str | None = None
     item_id: str = ""
     on_emit: Callable[[str], None] = lambda text: None
+    ahead: bool = False
+    """Whether calls are got ready before they are run."""
 
     def __post_init__(self) -> None:
         self.root = self.root.resolve()
@@ -70,7 +72,10 @@ class Bench:
         self.item_id = f"{self.spool.name}.i{self.calls}"
         self.said.clear()
         with anyio.fail_after(30):
-            result = await self.tool.run(await self.prepare(command, **more), self.context())
+            prepared = await self.prepare(command, **more)
+            if self.ahead:
+                self.tool.ready(prepared, self.context())
+            result = await self.tool.run(prepared, self.context())
         if result.data:
             self.cwd = result.data["cwd"]
         self.tool.forget(self.item_id, str(self.spool))

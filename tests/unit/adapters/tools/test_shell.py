@@ -12,9 +12,9 @@ from tests.unit.adapters.tools.shell_bench import Bench, plain
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def bench(state_dir: Path, runtime_dir: Path) -> Bench:
-    return Bench(root=state_dir, spool=runtime_dir)
+@pytest.fixture(params=[False, True], ids=["started when it runs", "got ready before"])
+def bench(state_dir: Path, runtime_dir: Path, request: pytest.FixtureRequest) -> Bench:
+    return Bench(root=state_dir, spool=runtime_dir, ahead=request.param)
 
 
 async def test_a_command_says_what_it_says_and_both_streams_keep_their_order(bench: Bench) -> None:
