@@ -56,6 +56,9 @@ def item(held: Json, style: Style) -> list[str]:
             return notice(payload, style, colour="red")
         case "interrupt":
             return [style.paint(f"■ Stopped by {one_line(str(payload.get('by', 'somebody')))}.", "yellow")]
+        case "handoff":
+            first = one_line(str(payload.get("text", "")).partition("\n")[0], 200)
+            return [style.dim(f"↩ {first}"), style.dim("  It goes with the next message.")]
         case _:
             # Questions and steps are shown by the calls that ask and set them, in their place.
             return []

@@ -213,6 +213,40 @@ async def test_whoever_follows_a_conversation_does_not_start_a_stopped_daemon_ag
         assert home.pid is None
 
 
+async def merged(terminal: Terminal) -> None:
+    done, refused = "What came of this fork goes with the next message there.", "The fork is at work."
+    for tries in range(1, 20):
+        terminal.type("/merge\r")
+        text = await terminal.until(lambda text, tries=tries: done in text or text.count(refused) == tries)
+        if done in text:
+            return
+    raise AssertionError(terminal.screen.text)
+
+
+async def test_a_fork_goes_on_from_here_and_its_parent_is_told_what_came_of_it() -> None:
+    async with (
+        serve_model(Model()) as server,
+        home_of(server.base_url, env={"TERM": "xterm"}) as home,
+        chat(home) as terminal,
+    ):
+        await terminal.until("›")
+        terminal.type("/merge\r")
+        await terminal.until("This conversation is no fork of another one.")
+        terminal.type("the first\r")
+        await terminal.until("You said the first.")
+        terminal.type("/fork Another way\r")
+        await terminal.until("A fork of “the first”, which stays as it is.")
+        terminal.type("the second\r")
+        await terminal.until("You said the second.")
+        assert server.requests[-1].user_texts == ("the first", "the second")
+        # The last word of an answer is seen before its run is over, and until then a merge is refused.
+        await merged(terminal)
+        terminal.type("/conversations\r")
+        await terminal.until("fork of the first")
+        terminal.type("/attach 1\r")
+        await terminal.until("↩ What came of the fork “Another way” of this conversation:")
+
+
 async def test_what_another_window_decides_appears_here() -> None:
     model = Model()
     model.gate.open()

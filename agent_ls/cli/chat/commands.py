@@ -16,6 +16,8 @@ from agent_ls.cli.cells import untabbed, wrap
 from agent_ls.cli.chat import listings
 from agent_ls.cli.chat.talk import Leave, Talk
 from agent_ls.cli.client import ClientError
+from agent_ls.core.conversation import FORK
+from agent_ls.core.display import one_line
 from agent_ls.core.spoken_answers import answers_to
 
 Json = dict[str, Any]
@@ -156,6 +158,31 @@ class Commands:
             return
         self._say("A new conversation. The one before stays: /conversations")
 
+    def fork(self, rest: str) -> None:
+        if self._talk.link.client is None:
+            self._say("The daemon is not there just now; try again in a moment.")
+            return
+        parent = one_line(str(self._talk.conversation.get("title") or "the conversation before"), 60)
+        try:
+            self._talk.fork(rest)
+        except ClientError as error:
+            self._talk.trouble(error)
+            return
+        self._say(f"A fork of “{parent}”, which stays as it is. /merge tells it what comes of this one.")
+
+    def merge(self, _rest: str) -> None:
+        parent = self._talk.conversation.get("parentId")
+        if self._talk.conversation.get("relation") != FORK or not parent:
+            self._say("This conversation is no fork of another one.")
+            return
+
+        def merged(_: Json) -> None:
+            self._say("What came of this fork goes with the next message there.")
+
+        self._talk.ask(
+            "agent/conversation/mergeBack", {"from": self._talk.link.conversation_id, "into": parent}, merged
+        )
+
     def attach(self, rest: str) -> None:
         if rest.isdecimal() and 0 < int(rest) <= len(self._listed):
             rest = self._listed[int(rest) - 1]
@@ -266,6 +293,8 @@ COMMANDS: Final = {
         Command("model", "[NAME]", "the models there are, or another one from now on", Commands.model),
         Command("mode", "[MODE]", "ask, edits (edits need no question), plan, auto", Commands.mode),
         Command("new", "", "a new conversation in this folder", Commands.new),
+        Command("fork", "[TITLE]", "a new conversation that goes on from here", Commands.fork),
+        Command("merge", "", "tell the one that this is a fork of", Commands.merge),
         Command("conversations", "", "what there is", Commands.conversations),
         Command("attach", "ID", "go on in another conversation", Commands.attach),
         Command("usage", "", "tokens and cost, run by run", Commands.usage),

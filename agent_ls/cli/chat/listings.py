@@ -50,9 +50,17 @@ def conversations(found: Sequence[Json], here: str, style: Style) -> list[str]:
         title = one_line(held["title"] or held.get("lastText") or "(untitled)", 60)
         waits = f", {held['pendingRequests']} waiting" if held.get("pendingRequests") else ""
         mark = "→" if held["id"] == here else " "
-        about = style.dim(f"{held['status']}{waits} · {short_path(uri_path(held['workspace']))} · {held['id']}")
+        about = style.dim(
+            f"{held['status']}{waits}{lineage(held)} · {short_path(uri_path(held['workspace']))} · {held['id']}"
+        )
         lines.append(f"{mark} {place:>2}  {title}  {about}")
     return lines
+
+
+def lineage(held: Json) -> str:
+    """Of a fork, what it goes on from."""
+    began: Json = held.get("forkedFrom") or {}
+    return f" · fork of {one_line(str(began.get('title') or began['conversationId']), 40)}" if began else ""
 
 
 def models(found: Sequence[Json], conversation: Json, style: Style) -> list[str]:

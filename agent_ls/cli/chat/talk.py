@@ -101,6 +101,13 @@ class Talk:
             self.ask("agent/conversation/delete", {"conversationId": before})
         self._made = ""
 
+    def fork(self, title: str) -> None:
+        """Goes on in a new conversation that has all of this one. ClientError where it cannot be made."""
+        assert self.link.client is not None
+        of = {"conversationId": self.link.conversation_id, **({"title": title} if title else {})}
+        made = self.link.client.call("agent/conversation/fork", {"commandId": command_id(), **of})
+        self.visit(str(made["conversation"]["id"]))
+
     def queued(self) -> list[Json]:
         """Messages that wait for a run of their own, in their order."""
         return sorted(self.queue.values(), key=lambda run: (run.get("position") or 0, run["ordinal"]))

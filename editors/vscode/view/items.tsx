@@ -243,7 +243,8 @@ function SubagentView({ item, payload }: { readonly item: Item; readonly payload
 /** Kinds whose payload says more than this version knows: compactions, handoffs. */
 function Other({ item }: { readonly item: Item }): JSX.Element {
   const payload = item.payload as unknown as Record<string, unknown>;
-  const child = payload['conversationId'];
+  const merged = payload['strategy'] === 'merge_back';
+  const child = payload['conversationId'] ?? (merged ? payload['from'] : undefined);
   const text = [payload['task'], payload['description'], payload['summary'], payload['result'], payload['text']].find((one) => typeof one === 'string' && one !== '');
   return (
     <article class={`call ${item.status}`}>
@@ -251,7 +252,7 @@ function Other({ item }: { readonly item: Item }): JSX.Element {
         <summary>
           <span class={`codicon codicon-${ICONS[item.status] ?? 'circle-outline'} state`} aria-hidden="true" />
           <span class="call-title">
-            {item.kind.replaceAll('_', ' ')} {oneLine(word(payload['task'] ?? payload['description']), 100)}
+            {merged ? 'Merged back from a fork' : item.kind.replaceAll('_', ' ')} {oneLine(word(payload['task'] ?? payload['description']), 100)}
           </span>
           <span class="dim">{STATES[item.status] ?? item.status}</span>
           {typeof child === 'string' && (

@@ -21,6 +21,7 @@ VERBS = [
     "hurry",
     "locks",
     "log",
+    "merge",
     "mode",
     "model",
     "new",
@@ -113,6 +114,32 @@ async def test_the_list_of_conversations_goes_to_the_one_under_the_cursor() -> N
         assert await nvim.lua("return vim.fn.bufexists('agent-ls://conversations')") == 0
 
 
+async def test_a_fork_is_gone_on_with_and_its_parent_is_told_what_came_of_it() -> None:
+    async with scene(InOrder([say("One."), say("Two.")])) as (server, home), neovim(home) as nvim:
+        await nvim.agent("ask First")
+        await nvim.until_ended()
+        parent = await nvim.lua(CURRENT)
+        await nvim.agent("fork Another way")
+        await nvim.until(f"{CURRENT} ~= '{parent}'")
+        fork = await nvim.lua(CURRENT)
+        shown = TRANSCRIPT.format(fork)
+        begins = ["# Another way", "", "Forked from “First”, up to run 1", "", "▌ First", "", "One."]
+        await nvim.until(f"return table.concat({shown}, '|') == {'|'.join(begins)!r}")
+        await nvim.agent("ask Second")
+        await nvim.until(f"return vim.tbl_contains({shown}, 'Two.')")
+        assert server.requests[1].user_texts == ("First", "Second")
+        await nvim.agent("merge")
+        await nvim.until("return #_G.notices == 1")
+        assert await nvim.notices() == ["What came of it goes with the next message there."]
+        await nvim.agent("conversations")
+        await nvim.until("return vim.api.nvim_buf_get_name(0) == 'agent-ls://conversations'")
+        listed = await nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+        assert f"› Another way  · idle · fork of First · {fork}" in listed
+        await nvim.agent(f"attach {parent}")
+        told = "What came of the fork “Another way” of this conversation:"
+        await nvim.until(f"return table.concat({TRANSCRIPT.format(parent)}):find({told!r}, 1, true)")
+
+
 async def test_a_number_that_waits_no_more_is_told_how_it_was_decided() -> None:
     async with scene(InOrder([use("shell", command="/bin/echo hi"), say("Done.")])) as (_, home), neovim(home) as nvim:
         await nvim.agent("ask Go")
@@ -199,4 +226,5 @@ async def test_the_health_check_names_the_program_the_daemon_and_the_model() -> 
 
 
 TEXTOFF = "return vim.fn.getwininfo(vim.fn.bufwinid('a.txt'))[1].textoff"
+TRANSCRIPT = "vim.api.nvim_buf_get_lines(vim.fn.bufnr('agent-ls://conversation/{}'), 0, -1, false)"
 CURRENT = "return require('agent_ls.state').current[require('agent_ls.client').here()]"

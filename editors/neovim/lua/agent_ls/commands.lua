@@ -37,6 +37,7 @@ M.TABLE = {
   { 'conversations', '', 'conversations', 'A list of them; Enter attaches, q closes.' },
   { 'attach', '[ID]', 'conversations', 'Go to a conversation, or to the newest one.' },
   { 'fork', '[TITLE]', 'conversations', 'A new conversation that goes on from here.' },
+  { 'merge', '', 'conversations', 'Tell the one that this is a fork of what came of it.' },
   { 'rename', 'TITLE', 'conversations', 'Give the conversation another title.' },
   { 'mode', '[ask|edits|plan|auto]', 'conversations', 'How much is done without asking.' },
   { 'model', '[NAME]', 'conversations', 'Which model answers.' },

@@ -215,6 +215,12 @@ local function plan(payload)
   return prefixed(M.SIGN.thinking, text.lines(text.prose(payload.markdown or '')), lines)
 end
 
+--- What came of a fork, as the model is told of it.
+local function handoff(payload)
+  local lines = { ('%s Merged back from a fork; it goes with the next message'):format(M.SIGN.thought) }
+  return prefixed(M.SIGN.thinking, text.lines(text.prose(payload.text or '')), lines)
+end
+
 local function subagent(item, payload)
   local sign = M.SIGN[item.status] or M.SIGN.pending
   local head = ('%s task %s'):format(sign, text.one_line(payload.task or '', 100))
@@ -267,6 +273,8 @@ function M.item(item, known)
     return subagent(item, payload), 'call'
   elseif kind == 'todo_list' then
     return todo(payload), 'text'
+  elseif kind == 'handoff' then
+    return handoff(payload), 'text'
   end
   return {}, 'text'
 end

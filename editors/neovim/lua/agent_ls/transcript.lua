@@ -32,6 +32,18 @@ local function head(conversation)
   return '# ' .. require('agent_ls.text').one_line(title, 100)
 end
 
+--- Of a fork also where it began.
+local function heads(conversation)
+  local lines, began = { head(conversation) }, conversation.about.forkedFrom
+  if type(began) == 'table' then
+    local run = type(began.runId) == 'string' and began.runId:match('%.r(%d+)$')
+    local title = require('agent_ls.text').one_line(began.title ~= '' and began.title or began.conversationId, 60)
+    lines[3] = ('Forked from “%s”%s'):format(title, run and (', up to run %s'):format(run) or '')
+    lines[2] = ''
+  end
+  return lines
+end
+
 local function known_of(conversation, item)
   local payload = item.payload or {}
   local stream = conversation.streams[item.id]
@@ -111,7 +123,7 @@ end
 function M.headed(conversation)
   local found = shown(conversation)
   if found then
-    found:put('@head', -1, { head(conversation) }, 'text')
+    found:put('@head', -1, heads(conversation), 'text')
   end
 end
 

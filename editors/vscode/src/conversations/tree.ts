@@ -32,8 +32,9 @@ export class ConversationsTree implements vscode.TreeDataProvider<ConversationSu
     const state = STATUS_WORDS[summary.status];
     const item = new vscode.TreeItem(title);
     item.id = summary.id;
-    item.description = [here ? 'in the chat' : '', summary.status === 'idle' ? '' : state].filter((part) => part !== '').join(' · ');
-    item.tooltip = [title, `${state}, ${oneLine(summary.model, 60)}, mode ${summary.mode}`, oneLine(summary.lastText, 300)].join('\n');
+    const began = summary.forkedFrom === undefined ? '' : `fork of ${oneLine(summary.forkedFrom.title || summary.forkedFrom.conversationId, 60)}`;
+    item.description = [here ? 'in the chat' : '', summary.status === 'idle' ? '' : state, began].filter((part) => part !== '').join(' · ');
+    item.tooltip = [title, ...(began === '' ? [] : [began]), `${state}, ${oneLine(summary.model, 60)}, mode ${summary.mode}`, oneLine(summary.lastText, 300)].join('\n');
     item.iconPath = new vscode.ThemeIcon(ICONS[summary.status] ?? 'comment');
     item.contextValue = flagsOf(summary);
     item.command = { command: 'agentLs.conversation.attach', title: 'Open Conversation', arguments: [summary] };

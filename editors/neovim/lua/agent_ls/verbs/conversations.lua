@@ -70,7 +70,10 @@ local function line_of(summary, current)
   local mark = summary.id == current and '›' or ' '
   local title = text.one_line(said(summary.title) or said(summary.lastText) or '(untitled)', 60)
   local waits = (summary.pendingRequests or 0) > 0 and (', %d to answer'):format(summary.pendingRequests) or ''
-  return ('%s %s  · %s%s · %s'):format(mark, title, summary.status or '', waits, summary.id)
+  local began = summary.forkedFrom
+  local lineage = began and (' · fork of %s'):format(text.one_line(said(began.title) or began.conversationId, 40))
+    or ''
+  return ('%s %s  · %s%s%s · %s'):format(mark, title, summary.status or '', waits, lineage, summary.id)
 end
 
 --- The stock `vim.ui.select` asks on the command line and reads the next keys; a list in a window reads none.
@@ -147,6 +150,20 @@ function M.fork(words)
     local params = { conversationId = current.id, title = title ~= '' and title or nil }
     client.command(link, 'agent/conversation/fork', params, function(made)
       conversation.enter(link, made.conversation.id, window.open)
+    end)
+  end)
+end
+
+--- Tells the conversation that this one is a fork of what came of it.
+function M.merge()
+  with_current(function(link, current)
+    local began = current.about.forkedFrom
+    if not began then
+      return client.say('This conversation is no fork of another one.', INFO)
+    end
+    local params = { from = current.id, into = began.conversationId }
+    client.command(link, 'agent/conversation/mergeBack', params, function()
+      client.say('What came of it goes with the next message there.', INFO)
     end)
   end)
 end
