@@ -334,7 +334,7 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         "A conversation is compacted by itself, by the person or because the server says so; it is busy meanwhile, can "
         "be stopped, and nothing of it is lost; a summary that is no use is given up with the numbers, one that fails "
         "is replaced by a digest.",
-        ("tests/protocol/test_compaction.py",),
+        ("tests/protocol/test_compaction.py", "tests/protocol/test_overflow.py", "tests/crash/test_compaction_kill.py"),
     ),
     "delegate.hooks": Requirement(
         "Hooks of the person, and of nobody else, change, refuse or add to what happens; one that fails is shown and "

@@ -153,7 +153,7 @@ class Compactor:
         policy, window = self._services.compaction, self._services.window(*who)
         room = None if window is None else compaction.limit(window, policy)
         if trigger == "overflow":
-            room = min(room or size, size) // 2
+            room = 3 * min(room or size, size) // 4
         return Wanted(
             trigger=trigger,
             made_by=who,

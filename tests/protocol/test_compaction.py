@@ -14,11 +14,14 @@ from agent_ls.testing.model_scenario import (
     Say,
     Scenario,
     Tokens,
+    UseTool,
     Wait,
     reply,
     say,
     use,
 )
+from tests.protocol.test_hooks import hook, told
+from tests.protocol.test_transcript_file import until_holds
 from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
@@ -255,3 +258,86 @@ async def test_a_summary_that_is_no_use_is_given_up_after_two_tries_and_the_numb
         assert (len(server.requests) - asked, compactions(conversation)) == (2, [])
         assert "compacting" not in conversation.conversation
         await talk(editor, conversation, "Four.")
+
+
+async def test_a_hook_hears_of_it_adds_to_it_or_refuses_it_with_its_reason() -> None:
+    async with scene(summarizing(lambda _: say(LONG))) as (server, home):
+        hook(home, "pre_compact", """echo '{"context": "Name the colours."}'""")
+        async with home.editor() as editor:
+            conversation = await editor.create(home.workspace)
+            await talk(editor, conversation, "One.", "Two.", "Three.")
+            await compact(editor, conversation, instructions="Keep it short.")
+            await editor.wait_for(lambda: compactions(conversation))
+            asked = server.requests[-1].last_user_text
+            assert "[The person asks of this summary: Keep it short.\nName the colours.]" in asked
+            (said,) = told(home, "pre_compact")
+            assert (said["trigger"], said["instructions"], said["conversationId"]) == (
+                "manual",
+                "Keep it short.",
+                conversation.id,
+            )
+            hook(home, "pre_compact", "echo 'not today' >&2; exit 2", word="")
+            asked_before = len(server.requests)
+            await compact(editor, conversation)
+            await editor.wait_for(
+                lambda: "compacting" not in conversation.conversation and conversation.of_kind("notice")
+            )
+            notice = conversation.of_kind("notice")[-1]["payload"]
+            assert (notice["code"], notice["message"]) == (
+                "hook_refused",
+                "Not compacted: your hook `pre_compact` refused: not today",
+            )
+            assert (len(compactions(conversation)), len(server.requests)) == (1, asked_before)
+
+
+async def test_what_counts_is_put_in_again_whatever_the_summary_says() -> None:
+    steps = [{"text": "read a", "status": "done"}, {"text": "read b", "status": "done"}]
+    steps.append({"text": "change b", "status": "active"})
+    script = iter(
+        [
+            reply(UseTool("read", {"path": "a.txt"}), UseTool("todo", {"steps": steps})),
+            use("shell", command="rm -r db"),
+            reply(Say(LONG)),
+            use("edit", path="a.txt", edits=[{"old": "one", "new": "two"}]),
+            say("I have to read it first."),
+        ]
+    )
+    async with scene(summarizing(lambda _: next(script)), config="[compaction]\nmode = 'all'\n") as (server, home):
+        (home.workspace / "a.txt").write_text("one\n")
+        async with home.editor() as editor:
+            conversation = await editor.create(home.workspace, mode="edits")
+            run_id = await editor.send(conversation, "Do not run tests.")
+            (asked,) = await editor.until_asked(conversation)
+            await editor.respond(asked, "deny", reason="never touch db/")
+            await editor.until_ended(conversation, run_id)
+            await compact(editor, conversation)
+            (item,) = await editor.wait_for(lambda: compactions(conversation))
+            assert (item["payload"]["mode"], "firstKept" in item["payload"]) == ("all", False)
+            await talk(editor, conversation, "Go on.")
+            sent = "\n".join(server.requests[-2].user_texts)
+            for expected in (
+                SUMMARY,
+                "Do not run tests.",
+                "- [x] read a\n- [x] read b\n- [>] change b",
+                "- shell rm -r db — never touch db/",
+                "Files that have to be read again before they are edited:\n- a.txt",
+                "It has been dealt with.",
+                "Go on.",
+            ):
+                assert expected in sent
+            (edit,) = [call for call in conversation.calls if call["payload"]["tool"] == "edit"]
+            assert edit["payload"]["result"]["status"] == "error"
+            assert "read" in edit["payload"]["result"]["output"].lower()
+            assert (home.workspace / "a.txt").read_text() == "one\n"
+
+
+async def test_the_transcript_file_of_a_conversation_tells_of_a_compaction() -> None:
+    async with scene(summarizing(lambda _: say(LONG))) as (_, home), home.editor() as editor:
+        conversation = await editor.create(home.workspace)
+        await talk(editor, conversation, "One.", "Two.")
+        await compact(editor, conversation)
+        await editor.wait_for(lambda: compactions(conversation))
+        await talk(editor, conversation, "Three.")
+        text = await until_holds(editor, home.state / "conversations" / f"{conversation.id}.md", "## Run 3")
+        assert "> **Compacted**: from here on the model is sent a summary of 2 older items." in text
+        assert text.index("## Run 2") < text.index("**Compacted**") < text.index("## Run 3")
