@@ -284,8 +284,8 @@ class Compaction(Entity):
     """
 
     summary: str
+    summarized: int
     first_kept: str | None = None
-    summarized: int = 0
     kept_from: int = 0
     made_by: str = "model"
     model: str | None = None

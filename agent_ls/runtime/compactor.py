@@ -240,7 +240,6 @@ def _made(state: ConversationState, wanted: Wanted, task: Task, *, written: Writ
     kept_from = task.cut.kept_from
     made = Compaction(
         summary=written.text,
-        first_kept=None,
         summarized=0,
         kept_from=kept_from,
         made_by="model" if written.trouble is None else "digest",

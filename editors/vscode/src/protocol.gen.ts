@@ -210,8 +210,8 @@ export interface Compacting {
  */
 export interface Compaction {
   summary: string;
-  firstKept?: string;
   summarized: number;
+  firstKept?: string;
   keptFrom?: number;
   madeBy?: string;
   model?: string;

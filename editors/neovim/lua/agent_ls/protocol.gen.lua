@@ -183,8 +183,8 @@
 --- estimates of the whole request.
 ---@class agent_ls.wire.Compaction
 ---@field summary string
----@field firstKept? string
 ---@field summarized integer
+---@field firstKept? string
 ---@field keptFrom? integer
 ---@field madeBy? string
 ---@field model? string

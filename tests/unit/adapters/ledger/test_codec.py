@@ -137,7 +137,7 @@ ENTITIES: list[AnyEntity] = [
         input={"a": None},
     ),
     *(item(kind, payload, parent_id="i0") for kind, payload in PAYLOAD_OF.items()),
-    item(ItemKind.COMPACTION, Compaction(summary="All of it.", mode="all")),
+    item(ItemKind.COMPACTION, Compaction(summary="All of it.", summarized=4, mode="all")),
 ]
 
 
