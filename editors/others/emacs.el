@@ -17,6 +17,29 @@
   "Under which name others see who answered."
   '(:agentLs (:client "Emacs")))
 
+;; Emacs 28 mixes up messages that come while it answers one (its bug 60088), and leaves unread what came together with
+;; a reply that it waited for: from then on every request times out.  Emacs 29 brings a newer jsonrpc.
+(defun agent-ls--in-turn (filter process string)
+  "Give STRING from PROCESS to FILTER once what came before it has been dealt with."
+  (if (not (cl-typep (process-get process 'jsonrpc-connection) 'agent-ls-server))
+      (funcall filter process string)
+    (process-put process 'agent-ls-unread (append (process-get process 'agent-ls-unread) (list string)))
+    (unless (process-get process 'agent-ls-reading)
+      (let (done)
+        (process-put process 'agent-ls-reading t)
+        (unwind-protect
+            (let (unread)
+              (while (setq unread (process-get process 'agent-ls-unread))
+                (process-put process 'agent-ls-unread (cdr unread))
+                (funcall filter process (car unread)))
+              (setq done t))
+          (process-put process 'agent-ls-reading nil)
+          (unless done
+            (run-at-time 0 nil #'agent-ls--in-turn filter process "")))))))
+
+(when (< emacs-major-version 29)
+  (advice-add 'jsonrpc--process-filter :around #'agent-ls--in-turn))
+
 ;; What the agent changes was allowed before. A question here would come while you type.
 (cl-defmethod eglot-handle-request :around ((_server agent-ls-server) (_method (eql workspace/applyEdit)) &rest _)
   "Make the edit without asking a second time."
