@@ -95,7 +95,9 @@ REQUIREMENTS: Final[dict[str, Requirement]] = {
         (
             "tests/protocol/test_forks.py",
             "tests/protocol/test_merge_back.py",
+            "tests/protocol/test_forks_of_two_daemons.py",
             "tests/contract/ledger/test_ledger_forks.py",
+            "tests/crash/test_fork_crash.py",
         ),
     ),
     "spine.two-clients": Requirement(

@@ -31,6 +31,7 @@ MARK: Final = "crashed"
 
 # A commit, by one fact of it: (kind of its entity, what happened to it).
 _COMMITS: Final = {
+    "made": {("conversation", "created")},
     "input": {("run", "queued")},
     "call": {("attempt", "stepped")},
     "asked": {("request", "asked")},

@@ -35,7 +35,8 @@ STORY = ByHistory([
 
 @dataclass(frozen=True)
 class Cell:
-    """`when` the daemon dies: while it starts, after the message, at rest with the approval pending, at the answer.
+    """`when` the daemon dies: while it starts, when it is first told something, after the message, at rest with the
+    approval pending, at the answer.
 
     `ran`: how often the command has run in the end, `known`: whether its result is.
     """
@@ -51,6 +52,8 @@ AT: Final = [
     Cell("migration.after", "start"),
     Cell("claim.before", "start"),
     Cell("claim.after", "start"),
+    Cell("made.before", "create"),
+    Cell("made.after", "create"),
     Cell("input.before", "message"),
     Cell("input.after", "message"),
     Cell("step.before", "message"),

@@ -127,6 +127,7 @@ async def test_a_fork_is_gone_on_with_and_its_parent_is_told_what_came_of_it() -
         await nvim.until(f"return table.concat({shown}, '|') == {'|'.join(begins)!r}")
         await nvim.agent("ask Second")
         await nvim.until(f"return vim.tbl_contains({shown}, 'Two.')")
+        await nvim.until_ended(2)
         assert server.requests[1].user_texts == ("First", "Second")
         await nvim.agent("merge")
         await nvim.until("return #_G.notices == 1")
