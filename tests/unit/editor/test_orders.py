@@ -11,6 +11,7 @@ from agent_ls.core.dispatch import Dispatch, Message
 from agent_ls.core.items import Block, ContextItem
 from agent_ls.core.kept_rules import Kept
 from agent_ls.core.queue import QueueOp, QueueUpdate
+from agent_ls.core.merge_back import MergeBack
 from agent_ls.core.request import Answer, Decision
 from agent_ls.core.review import Mark, Review
 from agent_ls.core.rules import Ruling
@@ -64,6 +65,7 @@ EXAMPLES: list[Wish] = [
     EndShell(item_id="c1.r1.a1.s1.1.p0", by="ada"),
     Compact(by="ada", from_="nvim", instructions="keep the names"),
     Compact(by="ada", from_="vscode", instructions="Keep the plan."),
+    MergeBack(from_id="c2", text="Files 😋\0", omitted=("2 earlier messages",), after=3, through=9),
     Review(marks={"c1.r1.a1.s1.1.p0": {"1": Mark.KEPT, "2": Mark.UNDONE}}, said={"hunks": ["h"], "left": []}),
 ]
 
