@@ -10,8 +10,8 @@ from agent_ls.core.conversation import Change, Mode
 from agent_ls.core.dispatch import Dispatch, Message
 from agent_ls.core.items import Block, ContextItem
 from agent_ls.core.kept_rules import Kept
-from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.merge_back import MergeBack
+from agent_ls.core.queue import QueueOp, QueueUpdate
 from agent_ls.core.request import Answer, Decision
 from agent_ls.core.review import Mark, Review
 from agent_ls.core.rules import Ruling
