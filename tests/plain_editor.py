@@ -104,8 +104,8 @@ class PlainEditor:
         answer = await self.link.request("textDocument/codeAction", params)
         return [_READ.structure(given, _kind_of(given)) for given in answer]
 
-    async def action(self, path: Path, line: int, title: str) -> types.CodeAction:
-        found = [action for action in await self.actions(path, line) if action.title == title]
+    async def action(self, path: Path, line: int, title: str, *, uri: str | None = None) -> types.CodeAction:
+        found = [action for action in await self.actions(path, line, uri=uri) if action.title == title]
         assert len(found) == 1, f"no single code action {title!r}"
         assert isinstance(found[0], types.CodeAction)
         return found[0]
@@ -117,9 +117,9 @@ class PlainEditor:
         params = {"command": action.command.command, "arguments": [{**argument, **changed}]}
         return await self.link.request("workspace/executeCommand", params)
 
-    async def choose(self, path: Path, line: int, title: str) -> Any:
+    async def choose(self, path: Path, line: int, title: str, *, uri: str | None = None) -> Any:
         """The person chooses a code action, and again while it is said to be too soon for that."""
-        action = await self.action(path, line, title)
+        action = await self.action(path, line, title, uri=uri)
         while True:
             try:
                 return await self.run(action)

@@ -42,7 +42,11 @@ EDITORS: Final[dict[str, Requirement]] = {
         "A plain LSP editor asks from a file, a selection or a diagnostic, undoes hunks, sees which files are held and "
         "what runs, and is told to look again only where it can; prompts by message are off unless asked for, and "
         "null, an error, silence or another title leave a request as it is.",
-        ("tests/protocol/test_surface.py", "tests/editors/bare_neovim/test_whole_chat.py"),
+        (
+            "tests/protocol/test_surface.py",
+            "tests/protocol/test_spellings.py",
+            "tests/editors/bare_neovim/test_whole_chat.py",
+        ),
     ),
     "editor.odd-clients": Requirement(
         "Whatever a client sends, each request has one reply, none is a bug of ours, what waits stays, and nobody else "
