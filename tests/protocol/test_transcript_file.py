@@ -15,6 +15,7 @@ from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
 
+PATIENCE_S = 9.0
 EDIT = use("edit", path="a.txt", edits=[{"old": "two", "new": "TWO"}])
 
 
@@ -110,6 +111,27 @@ async def test_an_open_one_grows_in_its_windows_and_the_disk_follows_when_the_la
         await left.close(transcript)
         await right.close(transcript)
         assert await until_holds(asker, transcript, "Fourth.") == shown
+
+
+async def test_a_window_that_does_not_answer_holds_up_the_transcript_of_no_other() -> None:
+    """A suspended editor: it is asked, and never says that it has done it."""
+    async with (
+        scene(InOrder([say("One."), say("Two."), say("Three.")])) as (_, home),
+        home.editor(name="terminal") as asker,
+        plain_editor(home, name="emacs") as stuck,
+        plain_editor(home, name="helix") as plain,
+    ):
+        conversation = await asker.create(home.workspace)
+        transcript, _ = papers(home, conversation.id)
+        await until_holds(asker, transcript, "#")
+        for window in (stuck, plain):
+            await window.open(transcript)
+        stuck.buffers.manner = Manner.SILENT
+        with anyio.fail_after(PATIENCE_S):  # the stuck one is given ten seconds for each edit
+            for said in ("One.", "Two.", "Three."):
+                await asker.until_ended(conversation, await asker.send(conversation, "Go."))
+                await until_shows(plain, transcript, said)
+        assert "One." not in stuck.buffers[transcript].text
 
 
 async def test_after_a_crash_it_goes_on_where_it_stood_on_disk_and_in_a_window() -> None:

@@ -71,7 +71,8 @@ class Prompts:
                 raise Refused(_EMPTY)
             done = await self._sent(window, state, _words(held.text), params=params)
             cleared = await self._clear(known, held)
-            await self._clear_same(known, held)
+            # Beside: a window that does not answer holds up nobody else.
+            desk.services.supervisor.start("prompts", lambda: self._clear_same(known, held))
         finally:
             self._taken.discard(known)
         if not cleared:

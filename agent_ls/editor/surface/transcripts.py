@@ -41,6 +41,7 @@ class _Copy:
 
     lacks: dict[str, None]
     run_id: str | None
+    working: bool = False
 
 
 @dataclass(eq=False)
@@ -171,7 +172,9 @@ class Transcripts:
             return await self._grow_on_disk(state, kept)
         kept.disk = None
         kept.windows = {overlay: copy for overlay, copy in kept.windows.items() if not overlay.closed}
-        return all([await self._grow_in_window(state, kept, overlay) for overlay in copies])
+        for overlay in copies:
+            self._due_in_window(state, kept, overlay)
+        return True
 
     async def _grow_on_disk(self, state: ConversationState, kept: _Kept) -> bool:
         known = state.conversation.id
@@ -192,12 +195,29 @@ class Transcripts:
             _taken(copy, ids, run_id)
         return True
 
-    async def _grow_in_window(self, state: ConversationState, kept: _Kept, overlay: Overlay) -> bool:
+    def _due_in_window(self, state: ConversationState, kept: _Kept, overlay: Overlay) -> None:
+        """Each window at its own pace: one that does not answer holds up no other."""
         copy = kept.windows.get(overlay)
         if copy is None:
             copy = kept.windows[overlay] = _compared(state, kept, str(overlay.text))
-        if not copy.lacks:
-            return True
+        if copy.lacks and not copy.working:
+            known = state.conversation.id
+            copy.working = self._supervisor.start("transcript", lambda: self._work_in_window(known, copy, overlay))
+
+    async def _work_in_window(self, conversation_id: str, copy: _Copy, overlay: Overlay) -> None:
+        tries = 0
+        try:
+            while copy.lacks and tries < TRIES and not overlay.closed:
+                if tries:
+                    await self._clock.sleep(AGAIN_S)
+                state = self._state_of(conversation_id)
+                if state is None:
+                    return
+                tries = 0 if await self._grow_in_window(state, copy, overlay) else tries + 1
+        finally:
+            copy.working = False
+
+    async def _grow_in_window(self, state: ConversationState, copy: _Copy, overlay: Overlay) -> bool:
         while copy.lacks and not overlay.closed:
             more, ids, run_id = _more(state, copy)
             if more and not isinstance(await through.append(overlay, more, Patience()), Made):
