@@ -9,7 +9,12 @@ TOOLS: Final[dict[str, Requirement]] = {
         "Tools of MCP servers over stdio and HTTP are asked for like any other; a server that dies is said and started "
         "again; one that came with a workspace is started when a person has allowed exactly "
         "its definition, whatever rules and mode say.",
-        ("tests/protocol/test_mcp.py", "tests/protocol/test_brought_servers.py", "tests/unit/config/test_mcp.py"),
+        (
+            "tests/protocol/test_mcp.py",
+            "tests/protocol/test_hostile_mcp.py",
+            "tests/protocol/test_brought_servers.py",
+            "tests/unit/config/test_mcp.py",
+        ),
     ),
     "tools.language": Requirement(
         "Diagnostics, symbols and references come from the language servers of a window that offers them, about the "

@@ -174,4 +174,8 @@ class ServerLink:
             cursor = page.next_cursor
             if cursor is None or len(found) >= MOST_TOOLS:
                 break
-        self.tools = tuple(found[:MOST_TOOLS])
+        # One that is named twice would make every request to a model a wrong one.
+        first: dict[str, Offered] = {}
+        for tool in found:
+            first.setdefault(tool.name, tool)
+        self.tools = tuple(first.values())[:MOST_TOOLS]

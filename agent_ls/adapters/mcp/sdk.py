@@ -18,11 +18,11 @@ _LONGEST: Final = 300
 
 @dataclass(frozen=True, kw_only=True)
 class Sdk:
-    """`troubles` are what a broken, silent or dying server raises."""
+    """`parse` makes a message for the client of one line; it raises ValueError. `troubles` are what a broken, silent or
+    dying server raises."""
 
     make_client: Callable[..., Any]
-    stdio_parameters: Callable[..., Any]
-    stdio_client: Callable[..., Any]
+    parse: Callable[[bytes], Any]
     http_client: Callable[..., Any]
     http_session: Callable[..., Any]
     implementation: Callable[..., Any]
@@ -50,8 +50,9 @@ async def sdk() -> Sdk:
 def _load() -> Sdk:
     import httpx2
     import mcp_types
-    from mcp import Client, MCPError, StdioServerParameters, stdio_client
+    from mcp import Client, MCPError
     from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared.message import SessionMessage
     from pydantic import ValidationError
 
     troubles = (
@@ -60,8 +61,7 @@ def _load() -> Sdk:
     )  # fmt: skip
     return Sdk(
         make_client=Client,
-        stdio_parameters=StdioServerParameters,
-        stdio_client=stdio_client,
+        parse=lambda line: SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)),
         http_client=streamable_http_client,
         http_session=httpx2.AsyncClient,
         implementation=mcp_types.Implementation,

@@ -86,7 +86,12 @@ class Servers:
         workspace = self._workspaces.get(root, _Workspace())
         links = [link for link in workspace.links.values() if counts(link)]
         found: list[Tool] = [McpTool(link, tool) for link in links for tool in link.tools]
-        return [*found, *(StartServerTool(server, self._allow) for server in workspace.waiting)]
+        found += [StartServerTool(server, self._allow) for server in workspace.waiting]
+        # `a` with its tool `b__c` and `a__b` with its tool `c` have one name: the first has it.
+        first: dict[str, Tool] = {}
+        for tool in found:
+            first.setdefault(tool.name, tool)
+        return list(first.values())
 
     async def _allow(self, root: str, server: ToolServer) -> ServerLink:
         workspace = self._workspaces.setdefault(root, _Workspace())

@@ -4,6 +4,8 @@ Owns the card, the digest and the lock of such a call. Does not own whether it m
 a foreign tool touches, so it takes the whole workspace and is never run twice by itself.
 """
 
+import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
@@ -12,12 +14,15 @@ from agent_ls.adapters.mcp.results import result_of
 from agent_ls.core.digests import digest_of
 from agent_ls.core.items import Call, ItemKind, ResultStatus, ToolResult
 from agent_ls.core.messages import ToolSpec
+from agent_ls.core.nesting import too_deep
 from agent_ls.core.textfile import printable
 from agent_ls.core.tool_server import ToolServer, tool_name
 from agent_ls.core.uris import file_uri
 from agent_ls.ports.tools import Invalid, Prepared, Replay, ToolContext, ToolEffect
 
 LONGEST_DESCRIPTION: Final = 4_000
+LARGEST_SCHEMA: Final = 32 * 1024
+_KEY: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _NOTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 
 Allow = Callable[[str, ToolServer], Awaitable[ServerLink]]
@@ -34,8 +39,7 @@ class McpTool:
         self._link = link
         self._told = told
         description = printable(told.description[:LONGEST_DESCRIPTION]) or f"{told.name}, of {link.server.name}."
-        schema = told.schema if told.schema.get("type") == "object" else _NOTHING
-        self._spec = ToolSpec(self.name, description, schema)
+        self._spec = ToolSpec(self.name, description, told.schema if _is_taken(told.schema) else _NOTHING)
 
     @property
     def spec(self) -> ToolSpec:
@@ -62,6 +66,18 @@ class McpTool:
     async def recover(self, call: Call, context: ToolContext) -> ToolResult | None:
         said = f"The daemon ended while MCP server `{self._link.server.name}` was asked; what came of it is not known."
         return ToolResult(status=ResultStatus.UNKNOWN, output=said)
+
+
+def _is_taken(schema: Mapping[str, Any]) -> bool:
+    """Whether every model's server takes it: one that is refused makes every request of the conversation fail."""
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    if schema.get("type") != "object" or not isinstance(properties, dict) or not isinstance(required, list):
+        return False
+    if not all(_KEY.fullmatch(str(name)) and isinstance(held, dict | bool) for name, held in properties.items()):
+        return False
+    if not all(isinstance(name, str) for name in required) or too_deep(dict(schema)):
+        return False
+    return len(json.dumps(schema, ensure_ascii=False)) <= LARGEST_SCHEMA
 
 
 class StartServerTool:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import anyio
 
+from agent_ls.adapters.mcp.pipes import pipes
 from agent_ls.adapters.mcp.sdk import Sdk
 from agent_ls.core.textfile import printable
 from agent_ls.core.tool_server import ToolServer
@@ -28,10 +29,7 @@ class Transport:
 
 def stdio(lib: Sdk, server: ToolServer, *, folder: str, environment: Mapping[str, str]) -> Transport:
     """A child process in a session of its own, without the daemon's secrets."""
-    program, *args = server.command
-    parameters = lib.stdio_parameters(
-        command=program, args=args, env={**environment, **server.env}, cwd=folder, encoding_error_handler="replace"
-    )
+    own = {**environment, **server.env}
     words = _LastWords()
 
     @asynccontextmanager
@@ -40,7 +38,7 @@ def stdio(lib: Sdk, server: ToolServer, *, folder: str, environment: Mapping[str
         async with anyio.create_task_group() as group:
             group.start_soon(words.hear, reader)
             with os.fdopen(writer, "w") as said:
-                async with lib.stdio_client(parameters, said) as (read, write):
+                async with pipes(lib, server.command, environment=own, folder=folder, errors=said) as (read, write):
                     said.close()
                     yield _Watched(read, gone), write
             group.cancel_scope.cancel()
