@@ -24,12 +24,15 @@ _OPEN: Final = frozenset({ItemStatus.PENDING, ItemStatus.RUNNING})
 
 
 def border(window: Sequence[Item], ord_: int) -> Item | None:
-    """The last item at or before a place after which a fork may begin; None if it lies before this window."""
+    """The last item at or before a place after which a fork may begin; None if this window does not tell.
+
+    It has to show whether more comes after the place, and the whole of the answer that ends there.
+    """
     while before := [item for item in window if item.ord <= ord_]:
-        last = before[-1]
         start = _begins(window, before)
         if start is None:
-            return last
+            last = _last_step(before)
+            return None if last is not None and _same_step(last, window[0]) else before[-1]
         ord_ = start - 1
     return None
 
@@ -103,11 +106,15 @@ def _begins(window: Sequence[Item], before: Sequence[Item]) -> int | None:
     going = next((item for item in before if item.status in _OPEN and item.kind is not ItemKind.TODO_LIST), None)
     if going is not None:
         return min(item.ord for item in window if item is going or _same_step(item, going))
-    last = next((item for item in reversed(before) if item.step_id is not None), None)
+    last = _last_step(before)
     after = next((item for item in window if item.ord > before[-1].ord and item.step_id is not None), None)
     if last is None or after is None or not _same_step(last, after):
         return None
     return min(item.ord for item in window if _same_step(item, last))
+
+
+def _last_step(before: Sequence[Item]) -> Item | None:
+    return next((item for item in reversed(before) if item.step_id is not None), None)
 
 
 def _same_step(one: Item, other: Item) -> bool:

@@ -85,8 +85,13 @@ async def _at_item(ledger: Ledger, parent_id: str, item_id: str) -> Place | Refu
     if not isinstance(item, Item) or item.conversation_id != parent_id:
         return Refusal(Code.NOT_FOUND, f"There is no item `{item_id[:80]}` in this conversation.")
     page = await ledger.page(parent_id, cursor_at(item.ord + WINDOW), 2 * WINDOW)
-    refused = fork.refused(page.items, item)
-    return Place(item, fork.last_text(page.items, item.ord)) if refused is None else refused
+    window = [*page.items]
+    # An answer may have more calls than a page.
+    while page.older is not None and fork.border(window, item.ord) is None:
+        page = await ledger.page(parent_id, page.older, WINDOW)
+        window = [*page.items, *window]
+    refused = fork.refused(window, item)
+    return Place(item, fork.last_text(window, item.ord)) if refused is None else refused
 
 
 async def _at_run(ledger: Ledger, parent_id: str, run_id: str) -> Place | Refusal:

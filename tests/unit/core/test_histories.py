@@ -24,6 +24,7 @@ from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Decision as Answered
 from agent_ls.core.steer import join_now
 from agent_ls.core.step import TriageVerdict
+from tests.unit.core.forked import faults
 from tests.unit.core.person import RARELY, TEXTS, Person
 from tests.unit.core.world import ALLOW, ASK, DENY, INVALID, call, illegal, is_call
 
@@ -256,6 +257,10 @@ class Histories(Person):
         assert illegal(join(sent)) == []
         if isinstance(owed(self.state), AskModel):
             assert isinstance(asked(join(sent))[-1], UserTurn | ResultsTurn)
+
+    @invariant()
+    def a_fork_of_it_would_be_sound(self) -> None:
+        assert faults(self.state) == []
 
     @invariant()
     def nobody_can_be_left_waiting(self) -> None:
