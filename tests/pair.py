@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager
 
 import asyncpg
 
+from agent_ls.testing.editor import Editor
 from agent_ls.testing.home import Home, home_of
-from agent_ls.testing.model_scenario import Scenario
+from agent_ls.testing.mirror import Mirror
+from agent_ls.testing.model_scenario import Gate, Scenario
 from agent_ls.testing.model_server import ModelServer, serve_model
 
 
@@ -30,6 +32,17 @@ async def two(
             print(f"--- one\n{one.log}\n--- other\n{other.log}")
             raise
         assert server.refused == []
+
+
+async def left_in_mid_answer(one: Home, watcher: Editor, gate: Gate) -> tuple[Mirror, str]:
+    """A run whose daemon is killed while the model waits at the gate: how the other daemon's window sees it, its id."""
+    async with one.editor(name="a") as editor:
+        held = await editor.create(one.workspace)
+        run_id = await editor.send(held, "Say hello.")
+        await gate.reached()
+        seen = await watcher.attach(held.id)
+        await one.kill9()
+    return seen, run_id
 
 
 async def in_database(url: str, statement: str) -> None:

@@ -8,8 +8,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent_ls.testing.home import Home, home_of
-from agent_ls.testing.model_scenario import Scenario
+from agent_ls.testing.model_scenario import Scenario, use
 from agent_ls.testing.model_server import DEFAULT_MODEL, ModelServer, serve_model
+
+# Of a.txt, which holds "one" and "two" and was read before.
+EDIT = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
 
 
 @asynccontextmanager

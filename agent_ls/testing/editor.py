@@ -109,6 +109,10 @@ class Editor:
     async def request(self, method: str, params: Mapping[str, Any]) -> Any:
         return await self.reply(await self.begin(method, params))
 
+    async def command(self, method: str, /, **params: Any) -> Any:
+        """A request that changes something, under an id of its own."""
+        return await self.request(method, {"commandId": self.command_id(), **params})
+
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         await self._send({"jsonrpc": "2.0", "method": method, "params": dict(params)})
 
@@ -124,8 +128,7 @@ class Editor:
 
     async def create(self, workspace: Path, **more: Any) -> Mirror:
         """A new conversation, attached."""
-        params = {"commandId": self.command_id(), "workspace": workspace.as_uri(), **more}
-        made = await self.request("agent/conversation/create", params)
+        made = await self.command("agent/conversation/create", workspace=workspace.as_uri(), **more)
         return await self.attach(made["conversation"]["id"])
 
     async def attach(self, conversation_id: str, **more: Any) -> Mirror:
@@ -138,8 +141,7 @@ class Editor:
     async def say(self, conversation: Mirror, text: str, **more: Any) -> Json:
         """Sends a message: `{runId, disposition, seq}`."""
         content = [{"type": "text", "text": text}]
-        params = {"commandId": self.command_id(), "conversationId": conversation.id, "content": content, **more}
-        sent: Json = await self.request("agent/message/send", params)
+        sent: Json = await self.command("agent/message/send", conversationId=conversation.id, content=content, **more)
         return sent
 
     async def send(self, conversation: Mirror, text: str, **more: Any) -> str:
@@ -147,24 +149,22 @@ class Editor:
         return str((await self.say(conversation, text, **more))["runId"])
 
     async def respond(self, request: Json, decision: str, **more: Any) -> Json:
-        params = {
-            "commandId": self.command_id(),
-            "requestId": request["id"],
-            "digest": request["digest"],
-            "decision": decision,
-            **more,
-        }
-        answered: Json = await self.request("agent/request/respond", params)
+        params = {"requestId": request["id"], "digest": request["digest"], "decision": decision, **more}
+        answered: Json = await self.command("agent/request/respond", **params)
         return answered
 
+    async def decide(self, conversation: Mirror, decision: str, **more: Any) -> Json:
+        """Answers the one request that the conversation waits with, once it does; the request."""
+        (asked,) = await self.until_asked(conversation)
+        await self.respond(asked, decision, **more)
+        return asked
+
     async def interrupt(self, run_id: str, **more: Any) -> Json:
-        params = {"commandId": self.command_id(), "runId": run_id, **more}
-        noted: Json = await self.request("agent/run/interrupt", params)
+        noted: Json = await self.command("agent/run/interrupt", runId=run_id, **more)
         return noted
 
     async def queue(self, conversation: Mirror, op: str, **more: Any) -> Json:
-        params = {"commandId": self.command_id(), "conversationId": conversation.id, "op": op, **more}
-        done: Json = await self.request("agent/queue/update", params)
+        done: Json = await self.command("agent/queue/update", conversationId=conversation.id, op=op, **more)
         return done
 
     async def pending(self) -> list[Json]:

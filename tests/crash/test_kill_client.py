@@ -57,8 +57,7 @@ async def test_killed_while_a_command_runs_the_command_goes_on_and_its_output_is
         async with home.bridged(home.workspace) as first:
             conversation = await first.create(home.workspace)
             run_id = await first.send(conversation, "Run it.")
-            (asked,) = await first.until_asked(conversation)
-            await first.respond(asked, "allow")
+            await first.decide(conversation, "allow")
             await first.wait_for(lambda: "begun" in conversation.output)
             await kill(first)
         async with home.bridged(home.workspace) as second:

@@ -87,8 +87,7 @@ async def test_a_command_that_was_running_has_an_unknown_outcome_and_a_person_sa
         async with home.editor() as editor:
             conversation = await editor.create(home.workspace)
             run_id = await editor.send(conversation, "Run it.")
-            (asked,) = await editor.until_asked(conversation)
-            await editor.respond(asked, "allow")
+            asked = await editor.decide(conversation, "allow")
             await editor.wait_for(lambda: "said so far" in conversation.output)
             await home.kill9()
 
@@ -185,8 +184,7 @@ async def test_an_interrupt_that_was_noted_is_finished_and_nothing_is_resumed() 
         async with home.editor() as editor:
             conversation = await editor.create(home.workspace)
             run_id = await editor.send(conversation, "Run it.")
-            (asked,) = await editor.until_asked(conversation)
-            await editor.respond(asked, "allow")
+            await editor.decide(conversation, "allow")
             await editor.wait_for(lambda: "begun" in conversation.output)
             queued = await editor.say(conversation, "And then?", dispatch="queue")
             await editor.interrupt(run_id)

@@ -33,8 +33,7 @@ async def test_rules_models_and_limits_hold_from_then_on() -> None:
         await reloaded(home, editor)
         again = await editor.create(home.workspace)
         run_id = await editor.send(again, "Go.")
-        (asked,) = await editor.until_asked(again)
-        await editor.respond(asked, "allow")
+        await editor.decide(again, "allow")
         await editor.until_ended(again, run_id)
         assert [call["status"] for call in again.calls] == ["completed", "cancelled"]
         assert editor.hello["pid"] == home.pid

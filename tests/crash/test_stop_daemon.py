@@ -21,8 +21,7 @@ async def test_a_command_that_runs_is_ended_and_the_model_is_told_the_truth_by_t
         async with home.editor() as editor:
             conversation = await editor.create(home.workspace)
             run_id = await editor.send(conversation, "Go.")
-            (asked,) = await editor.until_asked(conversation)
-            await editor.respond(asked, "allow")
+            await editor.decide(conversation, "allow")
             await editor.wait_for(lambda: "begun" in conversation.output)
             assert (await home.run("restart", "--deadline", "0.2")).returncode == 0
             await editor.until_gone()

@@ -13,7 +13,7 @@ from agent_ls.testing.home import Home
 from agent_ls.testing.mirror import Mirror
 from agent_ls.testing.model_scenario import ByHistory, Gate, InOrder, Say, Wait, reply, say, use
 from agent_ls.testing.postgres import PostgresServer
-from tests.pair import in_database, two
+from tests.pair import in_database, left_in_mid_answer, two
 from tests.scene import lines
 
 pytestmark = pytest.mark.anyio
@@ -51,12 +51,7 @@ async def test_after_kill_9_another_daemon_goes_on_within_the_lease_and_two_seco
     gate = Gate()
     story = ByHistory([reply(Say("Hel"), Wait(gate), Say("lo"))])
     async with two(story, url, ttl_s=TTL_S) as (_, one, other), other.editor(name="b") as b:
-        async with one.editor(name="a") as a:
-            held = await a.create(one.workspace)
-            run = await a.send(held, "Say hello.")
-            await gate.reached()
-            seen = await b.attach(held.id)
-            await one.kill9()
+        seen, run = await left_in_mid_answer(one, b, gate)
         began = anyio.current_time()
         await b.wait_for(lambda: seen.shown == "Hel")
         took_s = anyio.current_time() - began
@@ -103,8 +98,7 @@ async def test_a_call_that_was_running_in_a_daemon_that_slept_has_one_result_and
         one.gate("gate")
         held = await a.create(one.workspace)
         run = await a.send(held, "Go.")
-        (asked,) = await a.until_asked(held)
-        await a.respond(asked, "allow")
+        await a.decide(held, "allow")
         await a.wait_for(lambda: "begun" in held.output)
         seen = await b.attach(held.id)
         async with stopped(one):

@@ -39,7 +39,6 @@ async def test_mode_auto_asks_for_it_too() -> None:
         bring(home.workspace, "notes")
         conversation = await editor.create(home.workspace, mode="auto", allowAuto=True)
         run_id = await editor.send(conversation, "Go.")
-        (asked,) = await editor.until_asked(conversation)
-        await editor.respond(asked, "deny")
+        await editor.decide(conversation, "deny")
         await editor.until_ended(conversation, run_id)
         assert (await editor.request("agent/status", {}))["mcp"] == []

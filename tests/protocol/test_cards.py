@@ -48,8 +48,7 @@ async def test_the_raw_bytes_are_what_runs_and_what_is_on_record() -> None:
     async with scene(InOrder([shells(command), say("Done.")])) as (_, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "Go.")
-        (asked,) = await editor.until_asked(conversation)
-        await editor.respond(asked, "allow")
+        await editor.decide(conversation, "allow")
         await editor.until_ended(conversation, run_id)
         assert (home.workspace / "out").read_bytes() == "a\u202eb\u200bc".encode()
         assert conversation.calls[0]["payload"]["input"]["command"] == command

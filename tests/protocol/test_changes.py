@@ -36,8 +36,8 @@ async def listed(editor: Editor, conversation: Mirror, **more: Any) -> list[dict
 
 
 async def decide(editor: Editor, conversation: Mirror, verb: str, path: Path, **more: Any) -> dict[str, Any]:
-    params = {"commandId": editor.command_id(), "conversationId": conversation.id, "uri": path.as_uri(), **more}
-    answer: dict[str, Any] = await editor.request(f"agent/change/{verb}", params)
+    named = {"conversationId": conversation.id, "uri": path.as_uri()}
+    answer: dict[str, Any] = await editor.command(f"agent/change/{verb}", **named, **more)
     return answer
 
 

@@ -54,8 +54,7 @@ def places(conversation: Mirror) -> list[str]:
 
 
 async def compact(editor: Editor, conversation: Mirror, **more: Any) -> Json:
-    params = {"commandId": editor.command_id(), "conversationId": conversation.id, **more}
-    noted: Json = await editor.request("agent/conversation/compact", params)
+    noted: Json = await editor.command("agent/conversation/compact", conversationId=conversation.id, **more)
     return noted
 
 
@@ -118,9 +117,8 @@ async def test_while_it_is_compacted_the_conversation_is_busy_and_messages_wait_
         with pytest.raises(Refused) as refused:
             await compact(editor, conversation)
         assert refused.value.code == "conversation_busy"
-        params = {"commandId": editor.command_id(), "conversationId": conversation.id}
         with pytest.raises(Refused) as refused:
-            await editor.request("agent/conversation/delete", params)
+            await editor.command("agent/conversation/delete", conversationId=conversation.id)
         assert refused.value.code == "conversation_busy"
         gate.open()
         await editor.until_ended(conversation, sent["runId"])

@@ -63,8 +63,7 @@ async def test_no_text_that_is_sent_is_empty() -> None:
     async with scene(InOrder([blank, say(" "), say("Here.")])) as (server, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "Go.")
-        (asked,) = await editor.until_asked(conversation)
-        await editor.respond(asked, "allow")
+        await editor.decide(conversation, "allow")
         await editor.wait_for(lambda: conversation.status(run_id) in {"completed", "failed"})
         with pytest.raises(Refused) as refused:
             await editor.send(conversation, " \n ")
@@ -82,8 +81,7 @@ async def test_a_message_sent_while_a_tool_runs_comes_after_its_result() -> None
         gate = home.gate("gate")
         conversation = await editor.create(home.workspace)
         first = await editor.send(conversation, "Do this.")
-        (asked,) = await editor.until_asked(conversation)
-        await editor.respond(asked, "allow")
+        await editor.decide(conversation, "allow")
         await editor.wait_for(lambda: "begun" in conversation.output)
         sent = await editor.say(conversation, "Also do X.")
         assert (sent["runId"], sent["disposition"]) == (first, "steered")

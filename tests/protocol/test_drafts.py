@@ -64,8 +64,7 @@ async def test_what_is_half_written_in_one_window_is_there_in_the_next_and_after
             assert "Do not" not in await later.export(known)
             await write(later, known, "Once more")
             await until(file.exists)
-            gone = {"commandId": later.command_id(), "conversationId": known}
-            await later.request("agent/conversation/delete", gone)
+            await later.command("agent/conversation/delete", conversationId=known)
             await until(lambda: not _left(file.parent, known))
 
 

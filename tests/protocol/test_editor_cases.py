@@ -54,8 +54,7 @@ async def test_parallel_calls_decided_before_and_after_a_death_go_to_the_model_i
         async with window(home, way, home.workspace) as editor:
             conversation = await editor.create(home.workspace)
             run_id = await editor.send(conversation, "Go.")
-            (first,) = await editor.until_asked(conversation)
-            await editor.respond(first, "allow")
+            await editor.decide(conversation, "allow")
             await editor.wait_for(lambda: len(conversation.pending) == 3)
             a, b, c = conversation.pending
             await editor.respond(a, "allow")
@@ -133,8 +132,7 @@ async def test_a_conversation_in_a_worktree_asks_before_it_writes_in_the_main_tr
             # Nobody in the main tree waits for the worktree.
             other = await editor.create(main)
             other_run = await editor.send(other, "main")
-            (asked,) = await editor.until_asked(other)
-            await editor.respond(asked, "allow")
+            await editor.decide(other, "allow")
             await editor.until_ended(other, other_run)
             await home.open_gate(gate)
             said = await outputs(editor, conversation, run_id)

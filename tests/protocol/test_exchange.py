@@ -37,8 +37,7 @@ async def test_what_was_exported_is_imported_and_exported_the_same() -> None:
     async with scene(script) as (server, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         run = await editor.send(conversation, "Do something.")
-        (request,) = await editor.until_asked(conversation)
-        await editor.respond(request, "allow")
+        await editor.decide(conversation, "allow")
         await editor.until_ended(conversation, run)
         text = await editor.export(conversation.id, "jsonl")
         done = await bring_in(editor, home, text)

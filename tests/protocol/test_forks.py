@@ -20,14 +20,13 @@ async def fork(editor: Editor, conversation: Mirror, **more: Any) -> Mirror:
 
 
 async def forked(editor: Editor, conversation: Mirror, **more: Any) -> Json:
-    params = {"commandId": editor.command_id(), "conversationId": conversation.id, **more}
-    made: Json = await editor.request("agent/conversation/fork", params)
+    made: Json = await editor.command("agent/conversation/fork", conversationId=conversation.id, **more)
     return made
 
 
 async def refusal(editor: Editor, method: str, params: Json) -> tuple[str, str, str]:
     with pytest.raises(Refused) as refused:
-        await editor.request(method, {"commandId": editor.command_id(), **params})
+        await editor.command(method, **params)
     return refused.value.code, refused.value.message, refused.value.hint
 
 

@@ -134,8 +134,7 @@ async def test_a_session_begins_with_its_first_run_and_ends_with_the_daemon_or_t
         async with home.editor() as editor:
             again = await editor.attach(conversation.id)
             await editor.until_ended(again, await editor.send(again, "Third."))
-            archive = {"commandId": editor.command_id(), "conversationId": conversation.id, "archived": True}
-            await editor.request("agent/conversation/update", archive)
+            await editor.command("agent/conversation/update", conversationId=conversation.id, archived=True)
             with anyio.fail_after(LIMIT_S):
                 while len(told(home, "session_end")) < 2:
                     await editor.request("agent/request/list", {})

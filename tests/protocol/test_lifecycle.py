@@ -42,7 +42,7 @@ def waits(conversation: Mirror) -> list[Json]:
 async def hurried(editor: Editor, conversation: Mirror, run_id: str) -> Json:
     """The wait that was to be, cut short."""
     await editor.wait_for(lambda: any(item["status"] == "running" for item in waits(conversation)))
-    await editor.request("agent/run/hurry", {"commandId": editor.command_id(), "runId": run_id})
+    await editor.command("agent/run/hurry", runId=run_id)
     return waits(conversation)[-1]
 
 
@@ -56,8 +56,7 @@ async def test_a_restart_in_mid_answer_and_in_mid_command_goes_on_in_the_same_ru
         await editor.wait_for(lambda: "I thi" in conversation.shown)
         sent = await editor.say(conversation, "No, run that.", dispatch="restart", targetRunId=run_id)
         assert (sent["runId"], sent["disposition"]) == (run_id, "restarted")
-        (asked,) = await editor.until_asked(conversation)
-        await editor.respond(asked, "allow")
+        await editor.decide(conversation, "allow")
         await editor.wait_for(lambda: "begun" in conversation.output)
         await editor.say(conversation, "No, only say yes.", dispatch="restart")
         await editor.until_ended(conversation, run_id)
@@ -137,13 +136,13 @@ async def test_a_wait_outlives_kill_9_and_a_stop_ends_it() -> None:
             await editor.until_ended(conversation, run_id, "interrupted")
             assert waits(conversation)[0]["status"] == "cancelled"
             assert len(server.requests) == 1
-            sent = await editor.request("agent/run/retry", {"commandId": editor.command_id(), "runId": run_id})
+            sent = await editor.command("agent/run/retry", runId=run_id)
             assert sent["disposition"] == "started"
             run = await editor.until_ended(conversation, sent["runId"])
             assert run["retryOf"] == run_id
             assert conversation.answers == ["Hello."]
             with pytest.raises(Refused) as refused:
-                await editor.request("agent/run/retry", {"commandId": editor.command_id(), "runId": sent["runId"]})
+                await editor.command("agent/run/retry", runId=sent["runId"])
             assert refused.value.code == "invalid_params"
 
 
@@ -154,8 +153,8 @@ async def test_a_run_that_two_windows_ask_for_again_is_asked_again_once() -> Non
         conversation = await one.create(home.workspace)
         run_id = await one.send(conversation, "Hello?")
         await one.until_ended(conversation, run_id, "failed")
-        first = await one.request("agent/run/retry", {"commandId": one.command_id(), "runId": run_id})
-        second = await two.request("agent/run/retry", {"commandId": two.command_id(), "runId": run_id})
+        first = await one.command("agent/run/retry", runId=run_id)
+        second = await two.command("agent/run/retry", runId=run_id)
         assert (second["runId"], second["disposition"]) == (first["runId"], "started")
         gate.open()
         await one.until_ended(conversation, first["runId"])
@@ -168,8 +167,7 @@ async def test_one_command_is_stopped_and_the_run_goes_on() -> None:
     async with scene(InOrder(answers)) as (server, home), home.editor() as editor:
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "Run it.")
-        (asked,) = await editor.until_asked(conversation)
-        await editor.respond(asked, "allow")
+        await editor.decide(conversation, "allow")
         await editor.wait_for(lambda: "begun" in conversation.output)
         (call,) = conversation.calls
         noted = await editor.interrupt(run_id, itemId=call["id"])

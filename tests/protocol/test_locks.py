@@ -28,8 +28,7 @@ async def hold(editor: Editor, workspace: Any) -> tuple[Mirror, str]:
     """A conversation whose command stands before the gate and holds its workspace."""
     holder = await editor.create(workspace)
     run_id = await editor.send(holder, "hold")
-    (asked,) = await editor.until_asked(holder)
-    await editor.respond(asked, "allow")
+    await editor.decide(holder, "allow")
     await editor.wait_for(lambda: "held" in holder.output)
     return holder, run_id
 
@@ -121,8 +120,7 @@ async def test_two_commands_in_one_workspace_go_one_after_the_other() -> None:
         holder, holding = await hold(editor, home.workspace)
         after = await editor.create(home.workspace)
         run_id = await editor.send(after, "next")
-        (asked,) = await editor.until_asked(after)
-        await editor.respond(asked, "allow")
+        await editor.decide(after, "allow")
         assert started(after) == []
         await home.open_gate(gate)
         await editor.until_ended(holder, holding)

@@ -16,8 +16,8 @@ Json = dict[str, Any]
 
 
 async def merge_back(editor: Editor, source: Mirror, into: Mirror, **more: Any) -> Json:
-    params = {"commandId": editor.command_id(), "from": source.id, "into": into.id, **more}
-    done: Json = await editor.request("agent/conversation/mergeBack", params)
+    named = {"from": source.id, "into": into.id}
+    done: Json = await editor.command("agent/conversation/mergeBack", **named, **more)
     return done
 
 

@@ -43,7 +43,7 @@ async def hurried(editor: Editor, conversation: Mirror, run_id: str) -> str:
     """What was said of the wait that is cut short."""
     await editor.wait_for(lambda: waiting(conversation))
     said = waiting(conversation)[-1]
-    await editor.request("agent/run/hurry", {"commandId": editor.command_id(), "runId": run_id})
+    await editor.command("agent/run/hurry", runId=run_id)
     return said
 
 
@@ -111,8 +111,7 @@ async def test_a_stream_that_closes_without_its_end_runs_no_tool_and_is_asked_fo
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "Go.")
         if ends:
-            (asked,) = await editor.until_asked(conversation)
-            await editor.respond(asked, "allow")
+            await editor.decide(conversation, "allow")
         else:
             assert "(1 of 3)" in await hurried(editor, conversation, run_id)
         await editor.until_ended(conversation, run_id)

@@ -174,8 +174,7 @@ def _named(path: Any, **more: Any) -> dict[str, Any]:
 
 async def _told(editor: Editor, conversation: Mirror, server: Any, **sent: Any) -> str:
     """What the model is sent of a message."""
-    params = {"commandId": editor.command_id(), "conversationId": conversation.id, **sent}
-    answer = await editor.request("agent/message/send", params)
+    answer = await editor.command("agent/message/send", conversationId=conversation.id, **sent)
     await editor.until_ended(conversation, answer["runId"])
     said: str = server.requests[-1].last_user_text
     return said

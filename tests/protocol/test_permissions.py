@@ -33,12 +33,11 @@ async def rules(editor: Editor, **seen_from: Any) -> list[tuple[str, str, str]]:
 
 
 async def add(editor: Editor, rule: str, **more: Any) -> Any:
-    given = {"commandId": editor.command_id(), "effect": "allow", "rule": rule, **more}
-    return await editor.request("agent/permission/add", given)
+    return await editor.command("agent/permission/add", **{"effect": "allow", "rule": rule, **more})
 
 
 async def remove(editor: Editor, rule_id: str) -> Any:
-    return await editor.request("agent/permission/remove", {"commandId": editor.command_id(), "ruleId": rule_id})
+    return await editor.command("agent/permission/remove", ruleId=rule_id)
 
 
 async def test_commands_that_only_look_run_at_once_and_the_ledger_says_by_which_rule() -> None:

@@ -9,13 +9,12 @@ from agent_ls.testing.editor import Editor
 from agent_ls.testing.home import Home
 from agent_ls.testing.mirror import Mirror
 from agent_ls.testing.model_scenario import InOrder, say, use
-from tests.scene import scene
+from tests.scene import EDIT, scene
 
 pytestmark = pytest.mark.anyio
 
 TEXT = "one\ntwo\nthree\n"
 READ = use("read", path="a.txt")
-EDIT = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
 WRITE = use("write", path="a.txt", content="all new\n")
 
 

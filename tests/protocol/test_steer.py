@@ -39,8 +39,7 @@ async def test_a_steer_while_a_call_waits_comes_after_its_result_also_after_kill
         await home.kill9()
         async with home.editor() as editor:
             conversation = await editor.attach(conversation.id)
-            (asked,) = await editor.until_asked(conversation)
-            await editor.respond(asked, "allow")
+            await editor.decide(conversation, "allow")
             await editor.until_ended(conversation, run_id)
         last = server.requests[-1]
         # No result comes after the message; that each call has its own before it is checked by the server.

@@ -32,9 +32,11 @@ def handing_over(gate: Gate, call: UseTool) -> ByConversation:
     )
 
 
-async def until_handed_over(editor: Editor, conversation: Mirror) -> Mirror:
+async def handed_over(editor: Editor, conversation: Mirror) -> tuple[str, Mirror]:
+    """A run that has handed its work over, and who works for it."""
+    run_id = await editor.send(conversation, "Go.")
     await editor.wait_for(lambda: conversation.of_kind("subagent"))
-    return await editor.attach(conversation.of_kind("subagent")[0]["payload"]["conversationId"])
+    return run_id, await editor.attach(conversation.of_kind("subagent")[0]["payload"]["conversationId"])
 
 
 @pytest.mark.parametrize("before", ["edits", "auto"])
@@ -43,10 +45,8 @@ async def test_a_conversation_that_is_put_into_plan_stops_the_changes_of_its_sub
     script = handing_over(gate, UseTool("write", {"path": "made", "content": "x"}))
     async with scene(script) as (_, home), home.editor(home.workspace) as editor:
         conversation = await editor.create(home.workspace, mode=before, allowAuto=True)
-        run_id = await editor.send(conversation, "Go.")
-        child = await until_handed_over(editor, conversation)
-        changed = {"commandId": editor.command_id(), "conversationId": conversation.id, "mode": "plan"}
-        await editor.request("agent/conversation/update", changed)
+        run_id, child = await handed_over(editor, conversation)
+        await editor.command("agent/conversation/update", conversationId=conversation.id, mode="plan")
         gate.open()
         await editor.until_ended(conversation, run_id)
         assert [call["payload"]["state"] for call in child.calls] == ["denied"]
@@ -58,13 +58,10 @@ async def test_a_conversation_that_is_not_auto_any_more_is_asked_for_what_its_su
     script = handing_over(gate, UseTool("shell", {"command": "touch made"}))
     async with scene(script) as (_, home), home.editor(home.workspace) as editor:
         conversation = await editor.create(home.workspace, mode="auto", allowAuto=True)
-        run_id = await editor.send(conversation, "Go.")
-        child = await until_handed_over(editor, conversation)
-        changed = {"commandId": editor.command_id(), "conversationId": conversation.id, "mode": "ask"}
-        await editor.request("agent/conversation/update", changed)
+        run_id, child = await handed_over(editor, conversation)
+        await editor.command("agent/conversation/update", conversationId=conversation.id, mode="ask")
         gate.open()
-        (asked,) = await editor.until_asked(child)
-        await editor.respond(asked, "deny")
+        await editor.decide(child, "deny")
         await editor.until_ended(conversation, run_id)
         assert not (home.workspace / "made").exists()
 
@@ -74,12 +71,9 @@ async def test_what_is_denied_to_a_conversation_later_is_denied_to_its_subagents
     script = handing_over(gate, UseTool("shell", {"command": "touch made"}))
     async with scene(script) as (_, home), home.editor(home.workspace) as editor:
         conversation = await editor.create(home.workspace, mode="auto", allowAuto=True)
-        run_id = await editor.send(conversation, "Go.")
-        child = await until_handed_over(editor, conversation)
+        run_id, child = await handed_over(editor, conversation)
         rule = {"effect": "deny", "rule": "shell(touch *)", "scope": "conversation"}
-        await editor.request(
-            "agent/permission/add", {"commandId": editor.command_id(), "conversationId": conversation.id, **rule}
-        )
+        await editor.command("agent/permission/add", conversationId=conversation.id, **rule)
         gate.open()
         await editor.until_ended(conversation, run_id)
         assert [call["payload"]["state"] for call in child.calls] == ["denied"]
@@ -92,19 +86,14 @@ async def test_a_rule_that_is_taken_back_is_taken_back_for_the_subagents_that_we
     async with scene(script) as (_, home), home.editor(home.workspace) as editor:
         conversation = await editor.create(home.workspace)
         rule = {"effect": "allow", "rule": "shell(touch *)", "scope": "conversation"}
-        added = await editor.request(
-            "agent/permission/add", {"commandId": editor.command_id(), "conversationId": conversation.id, **rule}
-        )
-        run_id = await editor.send(conversation, "Go.")
-        child = await until_handed_over(editor, conversation)
+        added = await editor.command("agent/permission/add", conversationId=conversation.id, **rule)
+        run_id, child = await handed_over(editor, conversation)
         call = {"tool": "shell", "input": {"command": "touch made"}, "conversationId": child.id}
         assert (await editor.request("agent/permission/explain", call))["effect"] == "allow"
-        removed = {"commandId": editor.command_id(), "ruleId": added["id"]}
-        await editor.request("agent/permission/remove", removed)
+        await editor.command("agent/permission/remove", ruleId=added["id"])
         assert (await editor.request("agent/permission/explain", call))["effect"] == "ask"
         gate.open()
-        (asked,) = await editor.until_asked(child)
-        await editor.respond(asked, "deny")
+        await editor.decide(child, "deny")
         await editor.until_ended(conversation, run_id)
         assert not (home.workspace / "made").exists()
 

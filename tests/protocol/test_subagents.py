@@ -82,8 +82,7 @@ async def test_a_subagent_works_in_a_conversation_of_its_own_and_its_last_words_
         # Nobody else was told of it, and it goes with its parent.
         told = [p for method, p in editor.notices if method == "agent/conversation/changed"]
         assert {c["id"] for p in told for c in p["conversations"]} <= {conversation.id}
-        deleting = {"commandId": editor.command_id(), "conversationId": conversation.id}
-        await editor.request("agent/conversation/delete", deleting)
+        await editor.command("agent/conversation/delete", conversationId=conversation.id)
         exported = await editor.begin("agent/conversation/attach", {"conversationId": child_id})
         with pytest.raises(Exception, match="not_found"):
             await editor.reply(exported)
@@ -309,9 +308,8 @@ async def test_deleting_an_imported_copy_leaves_the_subagents_of_the_original() 
         child_id = subagents(conversation)[0]["conversationId"]
         path = home.root / "copy.jsonl"
         path.write_text(await editor.export(conversation.id, "jsonl"))
-        taken = {"commandId": editor.command_id(), "path": str(path)}
-        copy = (await editor.request("agent/conversation/import", taken))["conversation"]["id"]
-        await editor.request("agent/conversation/delete", {"commandId": editor.command_id(), "conversationId": copy})
+        copy = (await editor.command("agent/conversation/import", path=str(path)))["conversation"]["id"]
+        await editor.command("agent/conversation/delete", conversationId=copy)
         assert (await editor.attach(child_id)).answers == ["Seven."]
 
 

@@ -70,8 +70,7 @@ async def test_it_grows_at_item_borders_for_this_person_only_and_goes_with_its_c
         assert held.endswith("\n## Run 2 · And now?\n\n> And now?\n\nBye.\n")
         modes = [path.stat().st_mode & 0o777 for path in (transcript.parent, transcript, prompt)]
         assert (modes, prompt.read_text()) == ([0o700, 0o600, 0o600], "")
-        deleted = {"commandId": asker.command_id(), "conversationId": conversation.id}
-        await asker.request("agent/conversation/delete", deleted)
+        await asker.command("agent/conversation/delete", conversationId=conversation.id)
         with anyio.fail_after(LIMIT_S):
             while transcript.exists() or prompt.exists():
                 await asker.pending()

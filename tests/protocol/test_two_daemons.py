@@ -10,7 +10,7 @@ from agent_ls.testing.editor import LIMIT_S, Editor, Refused
 from agent_ls.testing.mirror import Mirror
 from agent_ls.testing.model_scenario import ByHistory, Gate, InOrder, Say, Wait, reply, say, use
 from agent_ls.testing.postgres import PostgresServer, serve_postgres
-from tests.pair import in_database, two
+from tests.pair import in_database, left_in_mid_answer, two
 from tests.scene import lines
 
 pytestmark = pytest.mark.anyio
@@ -295,12 +295,7 @@ async def test_a_run_in_a_folder_of_another_machine_waits_for_its_own_daemon(url
     hosts = ('host = "laptop"\n', 'host = "server"\n')
     story = ByHistory([reply(Say("Hel"), Wait(gate), Say("lo"))])
     async with two(story, url, ttl_s=1, more=hosts) as (server, one, other), other.editor(name="b") as b:
-        async with one.editor(name="a") as a:
-            held = await a.create(one.workspace)
-            run = await a.send(held, "Say hello.")
-            await gate.reached()
-            seen = await b.attach(held.id)
-            await one.kill9()
+        seen, run = await left_in_mid_answer(one, b, gate)
         await in_database(url, "SELECT pg_sleep(3)")
         status = await b.request("agent/status", {})
         assert (status["claims"], len(server.requests)) == (0, 1)

@@ -9,13 +9,12 @@ import pytest
 from agent_ls.testing.buffers import Buffers
 from agent_ls.testing.editor import LIMIT_S, Editor
 from agent_ls.testing.model_scenario import InOrder, say, use
-from tests.scene import scene
+from tests.scene import EDIT, scene
 
 pytestmark = pytest.mark.anyio
 
 TEXT = "one\ntwo\n"
 READ = use("read", path="a.txt")
-EDIT = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
 
 
 async def opened(editor: Editor, buffers: Buffers, path: Path, typed: str = "") -> None:
@@ -79,8 +78,7 @@ async def test_the_same_unsaved_text_is_edited_in_both_windows() -> None:
             conversation = await one.create(home.workspace)
             watched = await two.attach(conversation.id)
             run_id = await one.send(conversation, "Change it.")
-            (request,) = await one.until_asked(conversation)
-            await one.respond(request, "allow")
+            await one.decide(conversation, "allow")
             await one.wait_for(lambda: mine.asked)
             await two.wait_for(lambda: theirs.asked)
             await two.until_ended(watched, run_id)

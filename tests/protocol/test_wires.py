@@ -30,8 +30,7 @@ async def test_a_message_leads_to_read_edit_and_command_and_thoughts_go_back_aft
             conversation = await editor.create(home.workspace)
             run_id = await editor.send(conversation, "Make it two.")
             for _ in ("edit", "shell"):
-                (asked,) = await editor.until_asked(conversation)
-                await editor.respond(asked, "allow")
+                await editor.decide(conversation, "allow")
             await editor.until_ended(conversation, run_id)
             assert conversation.answers == ["I read.", "Done."]
             results = [conversation.result(call["id"]) for call in conversation.calls]

@@ -72,8 +72,7 @@ async def test_a_command_that_prints_the_configuration_prints_no_secret_of_it() 
         async with home.editor() as editor:
             conversation = await editor.create(home.workspace)
             run_id = await editor.send(conversation, "Look.")
-            (asked,) = await editor.until_asked(conversation)
-            await editor.respond(asked, "allow")
+            await editor.decide(conversation, "allow")
             await editor.until_ended(conversation, run_id)
             output = conversation.result(conversation.calls[0]["id"])["output"]
             assert 'X-Gateway-Token = "•••"' in output

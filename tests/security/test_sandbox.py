@@ -101,8 +101,7 @@ async def test_a_no_gives_the_model_what_came_of_it_inside_with_the_reason_and_i
     async with scene(story, config=SANDBOX) as (_, home), home.bridged(home.workspace) as editor:
         conversation = await editor.create(home.workspace, mode="auto", allowAuto=True)
         run_id = await editor.send(conversation, "go")
-        (asked,) = await editor.until_asked(conversation)
-        await editor.respond(asked, "deny", reason="Write into the workspace.")
+        await editor.decide(conversation, "deny", reason="Write into the workspace.")
         await editor.until_ended(conversation, run_id)
         first, second = (conversation.result(call["id"]) for call in conversation.calls)
         inside = f"{failure(elsewhere)}\n[exit code 1]\n{WHY}\n"
@@ -164,16 +163,8 @@ async def test_no_rule_lets_it_out_and_a_rule_that_denies_it_meanwhile_asks_nobo
         run_id = await editor.send(conversation, "go")
         (asked,) = await editor.until_asked(conversation)
         assert asked["card"]["outside"] is True
-        await editor.request(
-            "agent/permission/add",
-            {
-                "commandId": editor.command_id(),
-                "rule": "shell(touch *)",
-                "effect": "deny",
-                "scope": "conversation",
-                "conversationId": conversation.id,
-            },
-        )
+        rule = {"rule": "shell(touch *)", "effect": "deny", "scope": "conversation"}
+        await editor.command("agent/permission/add", conversationId=conversation.id, **rule)
         await editor.respond(asked, "allow")
         await editor.until_ended(conversation, run_id)
         assert (

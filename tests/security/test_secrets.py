@@ -36,8 +36,7 @@ async def test_a_child_has_the_environment_of_its_window_and_no_secret_of_the_da
             for editor, folder in ((one, home.workspace), (two, other)):
                 conversation = await editor.create(folder)
                 run_id = await editor.send(conversation, "look")
-                (asked,) = await editor.until_asked(conversation)
-                await editor.respond(asked, "allow")
+                await editor.decide(conversation, "allow")
                 await editor.until_ended(conversation, run_id)
                 outputs.append(conversation.result(conversation.calls[0]["id"])["output"])
                 # What the window itself has may be used, but is not written down.
@@ -59,8 +58,7 @@ async def test_before_any_window_came_a_child_gets_nothing_that_may_be_a_secret(
     async with serve_model(story) as server, home_of(server.base_url, env=env) as home, home.editor() as editor:
         conversation = await editor.create(home.workspace)
         run_id = await editor.send(conversation, "look")
-        (asked,) = await editor.until_asked(conversation)
-        await editor.respond(asked, "allow")
+        await editor.decide(conversation, "allow")
         await editor.until_ended(conversation, run_id)
         output = conversation.result(conversation.calls[0]["id"])["output"]
         names = {line.partition("=")[0] for line in output.splitlines()}

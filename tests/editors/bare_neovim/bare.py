@@ -6,13 +6,10 @@ Owns the process and what a person does with stock keys. Waiting is that of the 
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from subprocess import DEVNULL, PIPE
 from typing import Any, Final
 
-import anyio
-
 from agent_ls.testing.home import Home
-from tests.editors.neovim.nvim import BIN, Nvim
+from tests.editors.neovim.nvim import BIN, Nvim, embedded
 
 # What `docs/any-editor.md` tells a person to put into their configuration, for every file.
 _SETUP: Final = """
@@ -80,29 +77,9 @@ class BareNvim(Nvim):
 @asynccontextmanager
 async def bare_neovim(home: Home, *files: str) -> AsyncIterator[BareNvim]:
     """In the home's workspace, with these files open, the last one in front and known to the daemon."""
-    environment = {**home.env, "NVIM_LOG_FILE": "/dev/null", "XDG_STATE_HOME": os.fspath(home.root / "nvim")}
-    async with (
-        await anyio.open_process(
-            [BIN / "nvim", "--clean", "--headless", "--embed"],
-            env=environment,
-            cwd=home.workspace,
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=DEVNULL,
-        ) as process,
-        anyio.create_task_group() as tasks,
-    ):
-        nvim = BareNvim(process)
-        tasks.start_soon(nvim.read)
-        try:
-            await nvim.lua(_SETUP, os.fspath(BIN / "agent-ls"))
-            for file in files:
-                await nvim.command(f"edit {file}")
-            await nvim.attached()
-            yield nvim
-        finally:
-            with anyio.CancelScope(shield=True):
-                if process.returncode is None:
-                    process.kill()
-                await process.wait()
-            tasks.cancel_scope.cancel()
+    async with embedded(BareNvim, home, XDG_STATE_HOME=os.fspath(home.root / "nvim")) as nvim:
+        await nvim.lua(_SETUP, os.fspath(BIN / "agent-ls"))
+        for file in files:
+            await nvim.command(f"edit {file}")
+        await nvim.attached()
+        yield nvim

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 import msgpack
@@ -196,7 +196,21 @@ class Nvim:
 @asynccontextmanager
 async def neovim(home: Home, *files: str, columns: int = 100, lines: int = 40) -> AsyncIterator[Nvim]:
     """In the home's workspace, with these files of it open, the last one in front."""
-    environment = {**home.env, "AGENT_LS_CMD": os.fspath(BIN / "agent-ls"), "NVIM_LOG_FILE": "/dev/null"}
+    async with embedded(Nvim, home, AGENT_LS_CMD=os.fspath(BIN / "agent-ls")) as nvim:
+        await nvim.lua(_BEFORE, os.fspath(PLUGIN))
+        await nvim.command(f"set columns={columns} lines={lines}")
+        for file in files:
+            await nvim.command(f"edit {file}")
+        yield nvim
+
+
+N = TypeVar("N", bound=Nvim)
+
+
+@asynccontextmanager
+async def embedded(kind: type[N], home: Home, **more: str) -> AsyncIterator[N]:
+    """A clean one in the home's workspace, killed at the end. `more` goes into its environment."""
+    environment = {**home.env, "NVIM_LOG_FILE": "/dev/null", **more}
     arguments = [BIN / "nvim", "--clean", "--headless", "--embed"]
     async with (
         await anyio.open_process(
@@ -204,13 +218,9 @@ async def neovim(home: Home, *files: str, columns: int = 100, lines: int = 40) -
         ) as process,
         anyio.create_task_group() as tasks,
     ):
-        nvim = Nvim(process)
+        nvim = kind(process)
         tasks.start_soon(nvim.read)
         try:
-            await nvim.lua(_BEFORE, os.fspath(PLUGIN))
-            await nvim.command(f"set columns={columns} lines={lines}")
-            for file in files:
-                await nvim.command(f"edit {file}")
             yield nvim
         finally:
             with anyio.CancelScope(shield=True):

@@ -4,12 +4,11 @@ import pytest
 
 from agent_ls.testing.model_scenario import InOrder, say, use
 from tests.editors.neovim.nvim import neovim
-from tests.scene import lines, scene
+from tests.scene import EDIT, lines, scene
 
 pytestmark = pytest.mark.anyio
 
 READ = use("read", path="a.txt")
-EDIT = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
 PLAN = "# Tidy up\n\n1. Read.\n2. Write."
 LINES = "return vim.api.nvim_buf_get_lines(0, 0, -1, false)"
 FLOATS = "return vim.api.nvim_win_get_config(0).relative == 'editor'"

@@ -6,13 +6,12 @@ import pytest
 
 from agent_ls.testing.model_scenario import InOrder, say, use
 from tests.editors.neovim.nvim import Nvim, neovim
-from tests.scene import scene
+from tests.scene import EDIT, scene
 
 pytestmark = pytest.mark.anyio
 
 LINKED = "local link = select(2, next(require('agent_ls.state').links)) return link and link.hello ~= nil"
 READ = use("read", path="a.txt")
-EDIT = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
 SAVED = "a.txt: 1 place replaced, line 2. It is saved, through neovim."
 KEPT = "a.txt: 1 place replaced, line 2. It had unsaved changes in neovim, so it is changed there and not saved."
 

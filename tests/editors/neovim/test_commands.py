@@ -4,7 +4,7 @@ import pytest
 
 from agent_ls.testing.model_scenario import InOrder, say, use
 from tests.editors.neovim.nvim import neovim
-from tests.scene import scene
+from tests.scene import EDIT, scene
 
 pytestmark = pytest.mark.anyio
 
@@ -67,8 +67,7 @@ async def test_what_can_be_said_is_completed_and_what_cannot_is_one_sentence() -
 
 
 async def test_what_waits_is_listed_without_taking_the_focus() -> None:
-    edit = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
-    async with scene(InOrder([use("read", path="a.txt"), edit])) as (_, home):
+    async with scene(InOrder([use("read", path="a.txt"), EDIT])) as (_, home):
         (home.workspace / "a.txt").write_text("one\ntwo\n")
         async with neovim(home, "a.txt") as nvim:
             await nvim.agent("ask Go")
@@ -158,8 +157,7 @@ async def test_a_number_that_waits_no_more_is_told_how_it_was_decided() -> None:
 
 
 async def test_a_card_does_not_move_the_text_and_a_narrow_terminal_leaves_the_transcript_readable() -> None:
-    edit = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
-    async with scene(InOrder([use("read", path="a.txt"), edit])) as (_, home):
+    async with scene(InOrder([use("read", path="a.txt"), EDIT])) as (_, home):
         (home.workspace / "a.txt").write_text("one\ntwo\n")
         async with neovim(home, "a.txt") as nvim:
             await nvim.lua("vim.o.columns, vim.wo.signcolumn = 160, 'auto'")

@@ -4,7 +4,7 @@ import pytest
 
 from agent_ls.testing.model_scenario import ByConversation, Gate, InOrder, Say, Wait, reply, use
 from tests.editors.neovim.nvim import CARDS, neovim
-from tests.scene import scene
+from tests.scene import EDIT, scene
 
 pytestmark = pytest.mark.anyio
 
@@ -42,8 +42,7 @@ async def test_who_types_while_three_cards_come_loses_no_key_and_decides_nothing
 
 
 async def test_a_sign_is_set_where_there_is_a_column_for_it() -> None:
-    edit = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
-    async with scene(InOrder([use("read", path="a.txt"), edit])) as (_, home):
+    async with scene(InOrder([use("read", path="a.txt"), EDIT])) as (_, home):
         (home.workspace / "a.txt").write_text("one\ntwo\n")
         async with neovim(home, "a.txt") as nvim:
             await nvim.command("set signcolumn=yes")

@@ -4,7 +4,7 @@ import pytest
 
 from agent_ls.testing.model_scenario import InOrder, say, use
 from tests.editors.neovim.nvim import neovim
-from tests.scene import scene
+from tests.scene import EDIT, scene
 
 pytestmark = pytest.mark.anyio
 
@@ -99,8 +99,7 @@ async def test_a_file_that_the_agent_wrote_is_not_asked_about_and_unsaved_text_i
 
 
 async def test_two_neovims_with_the_changed_file_open_both_show_it_and_neither_asks_or_is_left_unsaved() -> None:
-    edit = use("edit", path="a.txt", edits=[{"old": "two", "new": "2"}])
-    async with scene(InOrder([use("read", path="a.txt"), edit, say("Done.")])) as (_, home):
+    async with scene(InOrder([use("read", path="a.txt"), EDIT, say("Done.")])) as (_, home):
         file = home.workspace / "a.txt"
         file.write_text("one\ntwo\n")
         async with neovim(home, "a.txt") as left, neovim(home, "a.txt") as right:

@@ -49,15 +49,20 @@ def once(trouble: Exception, call: Callable[..., Awaitable[Any]]) -> Callable[..
     return moody
 
 
+async def taken_in_the_middle(house: House, tool: HandTool) -> Any:
+    """Another daemon claims it while a call runs here; who drives it here."""
+    house.model.says("", ONE)
+    await house.create()
+    await house.say()
+    await tool.begun("one")
+    taken_by_another(house)
+    return house.registry.driver(ID)
+
+
 async def test_who_was_taken_over_ends_its_work_there_and_forgets_what_it_knew() -> None:
     tool = HandTool(waits=True)
     async with open_house(tool) as house:
-        house.model.says("", ONE)
-        await house.create()
-        await house.say()
-        await tool.begun("one")
-        driver = house.registry.driver(ID)
-        taken_by_another(house)
+        driver = await taken_in_the_middle(house, tool)
         tool.finish("one")
         await driver.over()
         assert house.registry.live(ID) is None
@@ -69,12 +74,7 @@ async def test_who_was_taken_over_ends_its_work_there_and_forgets_what_it_knew()
 async def test_a_command_that_finds_it_taken_over_ends_what_still_runs_here() -> None:
     tool = HandTool(waits=True)
     async with open_house(tool) as house:
-        house.model.says("", ONE)
-        await house.create()
-        await house.say()
-        await tool.begun("one")
-        driver = house.registry.driver(ID)
-        taken_by_another(house)
+        driver = await taken_in_the_middle(house, tool)
         refused = await house.say("more")
         assert isinstance(refused, Refusal)
         assert refused.code is Code.STALE_EPOCH

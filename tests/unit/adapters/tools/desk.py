@@ -17,9 +17,22 @@ from agent_ls.adapters.tools.grep import GrepTool
 from agent_ls.adapters.tools.read import ReadTool
 from agent_ls.adapters.tools.search import SECONDS, Searcher
 from agent_ls.adapters.tools.write import WriteTool
-from agent_ls.core.items import ToolResult
+from agent_ls.core.items import Call, CallState, ToolResult
 from agent_ls.core.unread import Unread
 from agent_ls.ports.tools import Invalid, Prepared, Tool, ToolContext
+
+
+def call_of(prepared: Prepared) -> Call:
+    """As it is on record when its daemon ends in the middle of it."""
+    return Call(
+        call_id="c",
+        tool=prepared.tool,
+        input=prepared.input,
+        state=CallState.STARTED,
+        uri=prepared.uri,
+        before=prepared.before,
+        after=prepared.after,
+    )
 
 
 async def _keep(data: bytes) -> str:

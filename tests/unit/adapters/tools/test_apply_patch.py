@@ -12,10 +12,9 @@ from agent_ls.adapters.host.atomic import Renames
 from agent_ls.adapters.host.files import DiskFiles
 from agent_ls.adapters.tools.apply_patch import ApplyPatchTool
 from agent_ls.core import hunks
-from agent_ls.core.items import Call, CallState, ResultStatus
+from agent_ls.core.items import ResultStatus
 from agent_ls.core.textfile import sha256
-from agent_ls.ports.tools import Prepared
-from tests.unit.adapters.tools.desk import Desk
+from tests.unit.adapters.tools.desk import Desk, call_of
 
 pytestmark = pytest.mark.anyio
 
@@ -46,17 +45,6 @@ async def laid(desk: Desk, files: dict[str, bytes] = BEFORE) -> None:
 
 def there(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
-def call_of(prepared: Prepared) -> Call:
-    return Call(
-        call_id="c",
-        tool=prepared.tool,
-        input=prepared.input,
-        state=CallState.STARTED,
-        before=prepared.before,
-        after=prepared.after,
-    )
 
 
 async def test_files_are_changed_made_removed_and_moved_in_one_call(desk: Desk) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agent_ls.core.items import Call, CallState, ResultStatus, ToolResult
+from agent_ls.core.items import ResultStatus, ToolResult
 from agent_ls.core.textfile import sha256
 from agent_ls.ports.files import ABSENT
 from agent_ls.ports.tools import Prepared, ToolEffect
-from tests.unit.adapters.tools.desk import Desk
+from tests.unit.adapters.tools.desk import Desk, call_of
 
 pytestmark = pytest.mark.anyio
 
@@ -24,18 +24,6 @@ async def opened(desk: Desk, data: bytes) -> Path:
     file.write_bytes(data)
     await desk.use("read", path="f")
     return file
-
-
-def call_of(prepared: Prepared) -> Call:
-    return Call(
-        call_id="c",
-        tool=prepared.tool,
-        input=prepared.input,
-        state=CallState.STARTED,
-        uri=prepared.uri,
-        before=prepared.before,
-        after=prepared.after,
-    )
 
 
 async def test_an_edit_shows_exactly_what_it_does(desk: Desk) -> None:
