@@ -17,11 +17,9 @@ export function registerCommands(agent: Agent): vscode.Disposable[] {
 }
 
 async function status(agent: Agent): Promise<void> {
-  const answer = await agent.link.request('agent/status', {});
-  if (answer.ok) {
-    await agent.papers.show('status.json', `${JSON.stringify(answer.value, undefined, 2)}\n`, 'json');
-  } else {
-    agent.voice.trouble(answer.trouble);
+  const now = await agent.voice.told(agent.link.request('agent/status', {}));
+  if (now !== undefined) {
+    await agent.papers.show('status.json', `${JSON.stringify(now, undefined, 2)}\n`, 'json');
   }
 }
 

@@ -17,11 +17,8 @@ export function registerRules(agent: Agent): vscode.Disposable[] {
 async function rules(agent: Agent): Promise<Rule[] | undefined> {
   const workspace = workspaces()[0];
   const id = agent.follow.current?.id;
-  const answer = await agent.link.request('agent/permission/list', { ...(workspace && { workspace }), ...(id && { conversationId: id }) });
-  if (!answer.ok) {
-    agent.voice.trouble(answer.trouble);
-  }
-  return answer.ok ? answer.value.rules : undefined;
+  const seenFrom = { ...(workspace && { workspace }), ...(id && { conversationId: id }) };
+  return (await agent.voice.told(agent.link.request('agent/permission/list', seenFrom)))?.rules;
 }
 
 async function show(agent: Agent): Promise<void> {

@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 
-import type { Trouble } from './client';
+import type { Answer, Trouble } from './client';
 import { unadorned } from './core/display';
 
 const SAID_MS = 6000;
@@ -25,6 +25,15 @@ export class Voice implements vscode.Disposable {
     this.log.warn(sentence);
     this.heard.fire(sentence);
     void vscode.window.showWarningMessage(unadorned(sentence));
+  }
+
+  /** The result of what a person asked for; trouble is told to them. */
+  async told<T>(asked: Promise<Answer<T>>): Promise<T | undefined> {
+    const answer = await asked;
+    if (!answer.ok) {
+      this.trouble(answer.trouble);
+    }
+    return answer.ok ? answer.value : undefined;
   }
 
   dispose(): void {

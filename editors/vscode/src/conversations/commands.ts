@@ -6,7 +6,6 @@ import type { Attachments } from './attachments';
 import type { Chat } from './chat';
 import type { Speaking } from './speaking';
 import { titleOf } from './tree';
-import type { Answer } from '../client';
 import type { Agent } from '../context';
 import { oneLine, unadorned } from '../core/display';
 import { STATUS_WORDS } from '../core/labels';
@@ -97,7 +96,7 @@ export class ConversationCommands {
 
   private async fork(given: unknown): Promise<void> {
     const id = idOf(given) ?? this.here();
-    const answer = id && (await this.told(this.agent.link.command('agent/conversation/fork', { conversationId: id })));
+    const answer = id && (await this.agent.voice.told(this.agent.link.command('agent/conversation/fork', { conversationId: id })));
     if (answer) {
       await this.attach(answer.conversation.id);
     }
@@ -109,7 +108,7 @@ export class ConversationCommands {
     if (id === undefined || into === undefined) {
       return this.agent.voice.say('This conversation is no fork of another one.');
     }
-    if (await this.told(this.agent.link.command('agent/conversation/mergeBack', { from: id, into }))) {
+    if (await this.agent.voice.told(this.agent.link.command('agent/conversation/mergeBack', { from: id, into }))) {
       this.agent.voice.say('What came of it goes with the next message there.');
     }
   }
@@ -123,13 +122,13 @@ export class ConversationCommands {
     const said = typeof given === 'string' && given !== id ? given : undefined;
     const title = said ?? (await vscode.window.showInputBox({ title: 'Rename the conversation', value: known?.title ?? '' }));
     if (title !== undefined && title.trim() !== '') {
-      await this.told(this.agent.link.command('agent/conversation/update', { conversationId: id, title: title.trim() }));
+      await this.agent.voice.told(this.agent.link.command('agent/conversation/update', { conversationId: id, title: title.trim() }));
     }
   }
 
   private async export(given: unknown): Promise<void> {
     const id = idOf(given) ?? this.here();
-    const answer = id && (await this.told(this.agent.link.request('agent/conversation/export', { conversationId: id, format: 'markdown' })));
+    const answer = id && (await this.agent.voice.told(this.agent.link.request('agent/conversation/export', { conversationId: id, format: 'markdown' })));
     if (!answer) {
       return;
     }
@@ -140,7 +139,7 @@ export class ConversationCommands {
 
   private async archive(given: unknown): Promise<void> {
     const id = idOf(given) ?? this.here();
-    if (id !== undefined && (await this.told(this.agent.link.command('agent/conversation/update', { conversationId: id, archived: true })))) {
+    if (id !== undefined && (await this.agent.voice.told(this.agent.link.command('agent/conversation/update', { conversationId: id, archived: true })))) {
       await this.agent.summaries.load();
     }
   }
@@ -149,12 +148,12 @@ export class ConversationCommands {
     const id = idOf(given) ?? this.here();
     const instructions = typeof given === 'string' && given !== id ? given : undefined;
     if (id !== undefined) {
-      await this.told(this.agent.link.command('agent/conversation/compact', { conversationId: id, ...(instructions && { instructions }) }));
+      await this.agent.voice.told(this.agent.link.command('agent/conversation/compact', { conversationId: id, ...(instructions && { instructions }) }));
     }
   }
 
   private async switchModel(): Promise<void> {
-    const answer = await this.told(this.agent.link.request('agent/model/list', {}));
+    const answer = await this.agent.voice.told(this.agent.link.request('agent/model/list', {}));
     const now = this.agent.follow.current?.about;
     const offers = (answer?.models ?? []).map((model) => ({
       label: `${model.id === now?.model && model.provider === now.provider ? '$(check) ' : ''}${unadorned(oneLine(model.id, 80))}`,
@@ -180,7 +179,7 @@ export class ConversationCommands {
   private async update(change: { model?: string; provider?: string; mode?: Mode }): Promise<void> {
     const id = this.here() ?? (await this.speaking.begin());
     if (id !== undefined) {
-      await this.told(this.agent.link.command('agent/conversation/update', { conversationId: id, ...change }));
+      await this.agent.voice.told(this.agent.link.command('agent/conversation/update', { conversationId: id, ...change }));
     }
   }
 
@@ -196,15 +195,6 @@ export class ConversationCommands {
     const offers = this.agent.summaries.all().map((summary) => ({ label: unadorned(titleOf(summary)), description: STATUS_WORDS[summary.status], id: summary.id }));
     const chosen = await vscode.window.showQuickPick(offers, { title, placeHolder: offers.length === 0 ? 'There is none in this workspace yet' : '' });
     return chosen?.id;
-  }
-
-  /** The result; trouble is told to the person. */
-  private async told<T>(asked: Promise<Answer<T>>): Promise<T | undefined> {
-    const answer = await asked;
-    if (!answer.ok) {
-      this.agent.voice.trouble(answer.trouble);
-    }
-    return answer.ok ? answer.value : undefined;
   }
 }
 

@@ -151,23 +151,20 @@ export class ChatDeeds {
   private async blob(digest: string, title: string): Promise<void> {
     const parts: Uint8Array[] = [];
     for (let offset = 0, size = 1; offset < size && offset < LONGEST_BLOB; ) {
-      const answer = await this.agent.link.request('agent/blob/read', { digest, offset, limit: BLOB_PART });
-      if (!answer.ok) {
-        return this.agent.voice.trouble(answer.trouble);
+      const part = await this.agent.voice.told(this.agent.link.request('agent/blob/read', { digest, offset, limit: BLOB_PART }));
+      if (part === undefined) {
+        return;
       }
-      const data = Buffer.from(answer.value.data, 'base64');
+      const data = Buffer.from(part.data, 'base64');
       parts.push(data);
-      size = answer.value.size;
+      size = part.size;
       offset += Math.max(1, data.byteLength);
     }
     await this.agent.papers.show(`blob/${oneLine(title, 60).replaceAll('/', '∕')}`, Buffer.concat(parts).toString('utf8'));
   }
 
   private async done(asked: ReturnType<Agent['link']['command']>): Promise<void> {
-    const answer = await asked;
-    if (!answer.ok) {
-      this.agent.voice.trouble(answer.trouble);
-    }
+    await this.agent.voice.told(asked);
   }
 }
 

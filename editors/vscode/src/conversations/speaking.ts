@@ -24,18 +24,13 @@ export class Speaking {
       return false;
     }
     const context = this.attachments.take();
-    const answer = await this.agent.link.command('agent/message/send', {
-      conversationId: id,
-      content,
-      dispatch,
-      ...(context.length === 0 ? {} : { context }),
-    });
-    if (!answer.ok) {
+    const message = { conversationId: id, content, dispatch, ...(context.length === 0 ? {} : { context }) };
+    const sent = await this.agent.voice.told(this.agent.link.command('agent/message/send', message));
+    if (sent === undefined) {
       this.attachments.giveBack(context);
-      this.agent.voice.trouble(answer.trouble);
       return false;
     }
-    if (dispatch === 'steer' && answer.value.disposition === 'queued') {
+    if (dispatch === 'steer' && sent.disposition === 'queued') {
       this.agent.voice.say('It came too late to steer; it waits in the queue.');
     }
     return true;
@@ -47,13 +42,13 @@ export class Speaking {
       this.agent.voice.say('Nothing is running here.');
       return;
     }
-    await this.do(this.agent.link.command('agent/run/interrupt', { runId: run.id, holdQueue: true }));
+    await this.agent.voice.told(this.agent.link.command('agent/run/interrupt', { runId: run.id, holdQueue: true }));
   }
 
   async queue(change: Omit<UpdateQueue, 'commandId' | 'conversationId'>): Promise<void> {
     const id = this.agent.follow.id;
     if (id !== undefined) {
-      await this.do(this.agent.link.command('agent/queue/update', { conversationId: id, ...change }));
+      await this.agent.voice.told(this.agent.link.command('agent/queue/update', { conversationId: id, ...change }));
     }
   }
 
@@ -65,28 +60,14 @@ export class Speaking {
       return undefined;
     }
     const { model, mode } = settings();
-    const answer = await this.agent.link.command('agent/conversation/create', {
-      workspace,
-      ...(model === '' ? {} : { model }),
-      ...(mode === '' ? {} : { mode }),
-    });
-    if (!answer.ok) {
-      this.agent.voice.trouble(answer.trouble);
-      return undefined;
-    }
-    const attached = await this.agent.follow.attach(answer.value.conversation.id);
-    return attached.ok ? answer.value.conversation.id : undefined;
+    const wanted = { workspace, ...(model === '' ? {} : { model }), ...(mode === '' ? {} : { mode }) };
+    const made = await this.agent.voice.told(this.agent.link.command('agent/conversation/create', wanted));
+    const attached = made && (await this.agent.follow.attach(made.conversation.id));
+    return attached?.ok === true ? made?.conversation.id : undefined;
   }
 
   private async conversation(): Promise<string | undefined> {
     return this.agent.follow.id ?? (await this.begin());
-  }
-
-  private async do(asked: ReturnType<Agent['link']['command']>): Promise<void> {
-    const answer = await asked;
-    if (!answer.ok) {
-      this.agent.voice.trouble(answer.trouble);
-    }
   }
 }
 

@@ -66,9 +66,8 @@ export class LocksTree implements vscode.TreeDataProvider<Lock>, vscode.Disposab
   private async takeOver(given?: Lock): Promise<void> {
     const offers = this.locks.map((lock) => ({ label: unadorned(fileName(lock.key)), description: unadorned(lock.key), lock }));
     const lock = given ?? (await vscode.window.showQuickPick(offers, { title: 'Take over which lock?' }))?.lock;
-    const answer = lock && (await this.agent.link.command('agent/lock/release', { key: lock.key }));
-    if (answer?.ok === false) {
-      this.agent.voice.trouble(answer.trouble);
+    if (lock !== undefined) {
+      await this.agent.voice.told(this.agent.link.command('agent/lock/release', { key: lock.key }));
     }
     await this.load();
   }
