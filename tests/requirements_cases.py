@@ -231,6 +231,21 @@ CASES: Final[dict[str, Requirement]] = {
         "A very long conversation is shown by pages, listed, forked and stopped without its whole history being read.",
         ("tests/protocol/test_long_conversation.py", "tests/contract/ledger/test_long_history.py"),
     ),
+    "case.B72": Requirement(
+        "Wherever a history is cut, the request for its summary and the one after it are taken by every wire; a call "
+        "and its result stay or go together, open calls stay, thoughts stay whole.",
+        ("tests/contract/test_compaction_requests.py",),
+    ),
+    "case.B73": Requirement(
+        "After a compaction the person's words, open and done steps, the plan and denials are there word for word; a "
+        "file has to be read again before it is edited.",
+        ("tests/protocol/test_compaction.py::test_what_counts_is_put_in_again_whatever_the_summary_says",),
+    ),
+    "case.B74": Requirement(
+        "An overflow is seen however the server says it, compacted and asked again; a plain bad request is none; the "
+        "size is looked at before a smaller model is asked.",
+        ("tests/protocol/test_overflow.py",),
+    ),
     "case.B54": Requirement(
         "One clock writes and judges a lease, whatever those of the daemons say; a daemon that slept is fenced if it "
         "was taken over and goes on if it was not; a clock set back reorders nothing.",

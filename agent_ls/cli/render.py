@@ -56,6 +56,10 @@ def item(held: Json, style: Style) -> list[str]:
             return notice(payload, style, colour="red")
         case "interrupt":
             return [style.paint(f"■ Stopped by {one_line(str(payload.get('by', 'somebody')))}.", "yellow")]
+        case "compaction":
+            how = " (a digest: the model wrote none)" if payload.get("madeBy") == "digest" else ""
+            count = payload.get("summarized")
+            return [style.dim(f"✂ Compacted: from here on a summary stands for {count} older items{how}.")]
         case "handoff":
             first = one_line(str(payload.get("text", "")).partition("\n")[0], 200)
             return [style.dim(f"↩ {first}"), style.dim("  It goes with the next message.")]

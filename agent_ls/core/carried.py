@@ -4,11 +4,11 @@ Owns what is carried, its bounds, and the words in which a model is told of it a
 holds anyway (instructions) is not carried.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from agent_ls.core import plans
-from agent_ls.core.context import user_blocks
+from agent_ls.core.context import join, user_blocks
 from agent_ls.core.display import one_line
 from agent_ls.core.items import (
     Block,
@@ -20,7 +20,7 @@ from agent_ls.core.items import (
     TodoList,
     UserMessage,
 )
-from agent_ls.core.messages import UserTurn
+from agent_ls.core.messages import ModelMessage, UserTurn
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.run import RunStatus
 from agent_ls.core.uris import local_path
@@ -54,6 +54,18 @@ def opening(state: ConversationState, held: Compaction) -> UserTurn:
             blocks.append(Block(type="text", text=_ANSWERED if held.answered else _AT_WORK))
             blocks += user_blocks(item.payload)
     return UserTurn(tuple(blocks))
+
+
+def going(
+    state: ConversationState, kept_from: int, build: Callable[[list[Item]], Sequence[ModelMessage]]
+) -> tuple[ModelMessage, ...]:
+    """What is to be summarized, as the model was sent it; the summary of before among it."""
+    begin = () if state.compacted is None else (opening(state, state.compacted),)
+    gone = [
+        [item for item in state.items_of(run_id) if state.kept_from <= item.ord < kept_from]
+        for run_id in state.run_items
+    ]
+    return join([begin, *(build(items) for items in gone if items)])
 
 
 def messages(state: ConversationState, kept_from: int) -> tuple[str, ...]:

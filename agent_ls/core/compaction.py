@@ -4,7 +4,7 @@ Owns the numbers, the cut (never between a call and its result, never before a c
 a compaction. Does not own how large something is (sizes.py), what is put in again (carried.py), nor the summary.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Final
@@ -14,7 +14,6 @@ from agent_ls.core.attempt import Attempt
 from agent_ls.core.call import SETTLED
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.items import Call, Compaction, Item, ItemKind, Notice, UserMessage
-from agent_ls.core.messages import ModelMessage
 from agent_ls.core.projection import ConversationState
 
 RESERVE: Final = 16_384
@@ -116,17 +115,6 @@ def cut(found: Sequence[Atom], sizes: Sequence[int], *, target: int, mode: str, 
 def legal(found: Sequence[Atom], at: int) -> bool:
     """Whether a model may be sent what comes from there on, and what went before has its results."""
     return 0 < at < len(found) and at <= _first_open(found) and _may_begin(found[at])
-
-
-def before(
-    state: ConversationState, kept_from: int, build: Callable[[list[Item]], Sequence[ModelMessage]]
-) -> tuple[ModelMessage, ...]:
-    """What is to be summarized, as the model was sent it."""
-    going = [
-        [item for item in state.items_of(run_id) if state.kept_from <= item.ord < kept_from]
-        for run_id in state.run_items
-    ]
-    return context.join(build(items) for items in going if items)
 
 
 def since_step(state: ConversationState, run_id: str) -> list[Compaction]:

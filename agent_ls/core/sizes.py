@@ -5,12 +5,14 @@ large (compaction.py). Blobs have to be put back before anything is measured.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from agent_ls.core import context
 from agent_ls.core.attempt import Attempt
+from agent_ls.core.ids import attempt_id
 from agent_ls.core.items import Block, Item, Usage
 from agent_ls.core.messages import (
     AssistantTurn,
@@ -46,8 +48,7 @@ class Anchor:
 def anchor(state: ConversationState) -> Anchor | None:
     """The newest step whose use was reported. One from before the newest compaction tells of what is not sent now."""
     after = 0 if state.compaction is None else state.compaction.ord
-    newest = sorted(state.attempts.values(), key=lambda each: (state.runs[each.run_id].ordinal, each.n))
-    for attempt in reversed(newest):
+    for attempt in _newest_first(state):
         if attempt.last_usage is None or not attempt.steps:
             continue
         items = _newest_step(state, attempt)
@@ -63,15 +64,15 @@ def used(state: ConversationState) -> int:
         later = context.messages(since(state, found), provider="", model="")
         return found.tokens + of_messages(later[1:])
     after = 0 if held is None else held.ord
-    fresh = sorted((item for item in state.items.values() if item.ord > after), key=lambda item: item.ord)
+    fresh = _after(state, after)
     before = 0 if state.compacted is None else state.compacted.tokens_after
     return before + of_messages(context.messages(fresh, provider="", model=""))
 
 
 def since(state: ConversationState, found: Anchor) -> list[Item]:
     """What a request holds beyond what was counted, the step itself first: its results came after it."""
-    later = [item for item in state.items.values() if item.ord > found.ord]
-    return [*found.items, *sorted(later, key=lambda item: item.ord)]
+    later = _after(state, found.ord)
+    return [*found.items, *later]
 
 
 def counted(usage: Usage) -> int:
@@ -122,6 +123,20 @@ def _of_part(part: Part) -> int:
             return of_length(len(text) if raw is None else len(json.dumps(raw)))
         case CallPart(name=name, arguments=arguments):
             return of_length(len(name) + len(arguments))
+
+
+def _newest_first(state: ConversationState) -> Iterator[Attempt]:
+    for run_id in reversed(state.run_items):
+        active = state.attempts.get(state.runs[run_id].active_attempt_id or "")
+        for n in range(0 if active is None else active.n, 0, -1):
+            attempt = state.attempts.get(attempt_id(run_id, n))
+            if attempt is not None:
+                yield attempt
+
+
+def _after(state: ConversationState, ord_: int) -> list[Item]:
+    """Items come into a state in the order of their places, so that only the tail is looked at."""
+    return list(takewhile(lambda item: item.ord > ord_, reversed(state.items.values())))[::-1]
 
 
 def _newest_step(state: ConversationState, attempt: Attempt) -> tuple[Item, ...]:

@@ -222,11 +222,8 @@ class Compactor:
         return Came.DONE if done else Came.STOPPED
 
     async def _going(self, wanted: Wanted, cut: Cut) -> tuple[ModelMessage, ...]:
-        """What goes, as the model was sent it; a summary of before among it."""
-        state = self._actor.state
-        opening = () if state.compacted is None else (carried.opening(state, state.compacted),)
         build = partial(context.messages, provider=wanted.made_by[0], model=wanted.made_by[1])
-        return await self._requests.inflated(context.join([opening, compaction.before(state, cut.kept_from, build)]))
+        return await self._requests.inflated(carried.going(self._actor.state, cut.kept_from, build))
 
     async def _built(self, wanted: Wanted, items: compaction.Items) -> tuple[ModelMessage, ...]:
         provider, model = wanted.made_by

@@ -209,6 +209,12 @@ class Commands:
         of = {"conversationId": self._talk.link.conversation_id}
         self._talk.ask("agent/context/status", of, lambda used: self._tell(spent.lines(used, self._talk.style), ""))
 
+    def compact(self, rest: str) -> None:
+        of = {"conversationId": self._talk.link.conversation_id, **({"instructions": rest} if rest else {})}
+        self._talk.ask(
+            "agent/conversation/compact", of, lambda _: self._say("It is compacted at its next step, or now.")
+        )
+
     def export(self, rest: str) -> None:
         conversation_id = self._talk.link.conversation_id
         path = os.path.expanduser(rest) or f"{conversation_id}.md"
@@ -298,6 +304,7 @@ COMMANDS: Final = {
         Command("conversations", "", "what there is", Commands.conversations),
         Command("attach", "ID", "go on in another conversation", Commands.attach),
         Command("usage", "", "tokens and cost, run by run", Commands.usage),
+        Command("compact", "[WORDS]", "make room: summarize what is older; WORDS say what to keep", Commands.compact),
         Command("export", "[FILE]", "the conversation as a file: Markdown or .jsonl", Commands.export),
         Command("help", "", "this", Commands.help),
         Command("quit", "", "leave: Ctrl-D; a run goes on", Commands.leave),

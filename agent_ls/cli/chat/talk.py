@@ -135,10 +135,11 @@ class Talk:
 
     def stop(self) -> bool:
         """Whether there was anything to stop."""
-        if self.run_id is None:
+        run_id = self.run_id or (self.transcript.last_run if self.conversation.get("compacting") else None)
+        if run_id is None:
             return False
-        self.stopping = True
-        self.ask("agent/run/interrupt", {"runId": self.run_id})
+        self.stopping = self.run_id is not None
+        self.ask("agent/run/interrupt", {"runId": run_id})
         return True
 
     def hurry(self) -> bool:
@@ -211,7 +212,7 @@ class Talk:
         self._said = self._said or bool(items or self.queue)
         if not snapshot.get("snapshot", True):
             return
-        active = self.conversation.get("status") in AT_WORK and items
+        active = self.conversation.get("status") in AT_WORK and items and "run" in snapshot
         self._runs(str(items[-1]["runId"]) if active else None)
 
     def _enter_other(self) -> None:
@@ -252,7 +253,8 @@ class Talk:
             case "run":
                 self._run(entity)
             case "conversation":
-                self.conversation = {**self.conversation, **entity}
+                known = {name: held for name, held in self.conversation.items() if name != "compacting"}
+                self.conversation = {**known, **entity}
 
     def _request(self, request: Json) -> None:
         known = self.asking.put(request)

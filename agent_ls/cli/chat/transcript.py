@@ -29,6 +29,7 @@ class Transcript:
         self._style = style
         self._lines: list[str] = []
         self._shown: set[str] = set()
+        self.last_run: str | None = None
         self._answers: dict[str, _Answer] = {}
         self._running: dict[str, Json] = {}
         self._outputs: dict[str, str] = {}
@@ -53,6 +54,7 @@ class Transcript:
 
     def item(self, item: Json) -> None:
         kind, item_id = item["kind"], str(item["id"])
+        self.last_run = str(item["runId"])
         if item_id in self._shown:
             return
         if kind in CALLS:

@@ -157,6 +157,8 @@ def _doing(talk: Talk, moment: Moment) -> tuple[str, str]:
         return f"{spinner(moment.beat)} waiting for the daemon", "yellow"
     if moment.leaving:
         return "Ctrl-C again leaves", "yellow"
+    if talk.run_id is None and talk.conversation.get("compacting"):
+        return f"{spinner(moment.beat)} making room  Ctrl-C stops", "cyan"
     if talk.run_id is None:
         elsewhere = f"{talk.elsewhere} waiting elsewhere  " if talk.elsewhere else ""
         return f"{elsewhere}/help  Ctrl-D leaves", "dim"

@@ -38,6 +38,7 @@ M.TABLE = {
   { 'attach', '[ID]', 'conversations', 'Go to a conversation, or to the newest one.' },
   { 'fork', '[TITLE]', 'conversations', 'A new conversation that goes on from here.' },
   { 'merge', '', 'conversations', 'Tell the one that this is a fork of what came of it.' },
+  { 'compact', '[WORDS]', 'conversations', 'Make room: summarize what is older; words say what to keep.' },
   { 'rename', 'TITLE', 'conversations', 'Give the conversation another title.' },
   { 'mode', '[ask|edits|plan|auto]', 'conversations', 'How much is done without asking.' },
   { 'model', '[NAME]', 'conversations', 'Which model answers.' },

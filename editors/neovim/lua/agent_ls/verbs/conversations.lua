@@ -168,6 +168,17 @@ function M.merge()
   end)
 end
 
+--- Summarizes what is older, between two steps of the run or at once.
+function M.compact(words)
+  with_current(function(link, current)
+    local instructions = vim.trim(words)
+    local params = { conversationId = current.id, instructions = instructions ~= '' and instructions or nil }
+    client.command(link, 'agent/conversation/compact', params, function()
+      client.say('Room is made; `:Agent stop` gives it up.', INFO)
+    end)
+  end)
+end
+
 function M.rename(words)
   local title = vim.trim(words)
   if title == '' then
