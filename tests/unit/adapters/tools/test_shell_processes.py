@@ -66,7 +66,7 @@ async def test_a_child_that_is_left_behind_is_not_waited_for(bench: Bench, left:
 
 async def test_a_flood_is_drained_in_bounded_memory_and_the_command_is_not_stalled(bench: Bench) -> None:
     await bench.call("true")
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before, since = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, anyio.current_time()
     result = await bench.call("yes | head -c 1G; head -c 1G /dev/zero | tr '\\0' x; echo END >&2", timeout=100)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert result.status is ResultStatus.OK
@@ -75,7 +75,8 @@ async def test_a_flood_is_drained_in_bounded_memory_and_the_command_is_not_stall
     assert len(result.output) < 33 * 1024
     assert result.blob is not None
     assert len(bench.blobs[result.blob]) == 8 * 1024 * 1024
-    assert len(bench.emitted) < 200 * 1024
+    # A burst, then so much a second, however long a busy machine takes for it; and the end once more.
+    assert len(bench.emitted) < (64 + 16 * (anyio.current_time() - since) + 64) * 1024
     assert grown < 64 * 1024, f"{grown} KiB"
 
 
