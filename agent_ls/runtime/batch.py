@@ -18,6 +18,7 @@ from agent_ls.core.call import CallFact, cause, is_given_up, not_begun
 from agent_ls.core.draft import Decision
 from agent_ls.core.items import CallState, Item, ResultStatus, ToolResult
 from agent_ls.core.locks import Holder
+from agent_ls.core.owed import ready
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Ruling
 from agent_ls.ports.tools import Invalid, Prepared, Tool, ToolContext, ToolEffect, delegates, spools
@@ -139,15 +140,26 @@ class Batch:
     async def _locked(self, item: Item, tool: Tool, context: ToolContext) -> None:
         """Runs the call, if it still is what was allowed.
 
-        One that stood in line when the daemon was told to end does not begin: it is still owed. The result is on record
-        before the locks are given back: who comes next has to know what was written.
+        One that stood in line when the daemon was told to end does not begin: it is still owed. So is one that conflicts
+        with an earlier call which has come to wait for the person meanwhile. The result is on record before the locks
+        are given back: who comes next has to know what was written.
         """
-        prepared = None if self._services.drain.begun else await self._prepare(item, tool, context)
+        waits = self._services.drain.begun or not self._is_due(item)
+        prepared = None if waits else await self._prepare(item, tool, context)
         if prepared is None:
             return
         if prepared.effect is not ToolEffect.READ and not await self._started(item.id, prepared):
             return
         await self._through(item, tool, prepared, context=context)
+
+    def _is_due(self, item: Item) -> bool:
+        """Calls run in their order, also where an earlier one is asked for when it has run (core.walls)."""
+        state = self._actor.state
+        attempt = state.attempts.get(item.attempt_id or "")
+        if attempt is None or state.items[item.id].call.state is not CallState.APPROVED:
+            return True
+        calls = state.step_calls(attempt)
+        return all(call.id != item.id for call in calls) or any(call.id == item.id for call in ready(calls))
 
     async def _through(self, item: Item, tool: Tool, prepared: Prepared, *, context: ToolContext) -> None:
         """From the start to the record of the result."""

@@ -9,7 +9,7 @@ import pytest
 from agent_ls.testing.editor import Editor, Json
 from agent_ls.testing.home import Home
 from agent_ls.testing.mirror import Mirror
-from agent_ls.testing.model_scenario import ByHistory, InOrder, say, use
+from agent_ls.testing.model_scenario import ByConversation, ByHistory, InOrder, UseTool, reply, say, use
 from tests.scene import lines, scene
 from tests.unit.adapters.tools.test_shell_sandbox import why_not
 
@@ -185,3 +185,70 @@ async def _walled(editor: Editor, home: Home, script: str) -> tuple[Mirror, str,
     (walled,) = conversation.pending
     assert lines(home.workspace / "runs") == ["run"]
     return conversation, run_id, walled
+
+
+async def test_two_at_once_are_decided_one_by_one_and_what_comes_behind_them_waits(elsewhere: Path) -> None:
+    second = elsewhere.with_name(elsewhere.name + "-2")
+    calls = [use("shell", command=script) for script in (command(elsewhere), command(second), "echo last >> runs")]
+    story = InOrder([reply(*(call.steps[0] for call in calls)), say("Done.")])
+    async with scene(story, config=SANDBOX) as (server, home), home.bridged(home.workspace) as editor:
+        conversation = await editor.create(home.workspace, mode="auto", allowAuto=True)
+        run_id = await editor.send(conversation, "go")
+        (first,) = await editor.until_asked(conversation)
+        # The workspace's lock is given back, but a later call does not overtake one that may still run.
+        assert lines(home.workspace / "runs") == ["run"]
+        await editor.respond(first, "deny")
+        await editor.wait_for(lambda: conversation.pending and conversation.pending[0]["id"] != first["id"])
+        await editor.respond(conversation.pending[0], "allow")
+        await editor.until_ended(conversation, run_id)
+        assert [call["payload"]["result"]["status"] for call in conversation.calls] == ["error", "ok", "ok"]
+        assert lines(home.workspace / "runs") == ["run", "run", "run", "last"]
+        assert (elsewhere.exists(), lines(second)) == (False, ["out"])
+        second.unlink()
+        assert [known for known, _ in server.requests[1].results] == [
+            c["payload"]["callId"] for c in conversation.calls
+        ]
+
+
+@pytest.mark.parametrize("how", ["steer", "restart"])
+async def test_a_message_while_it_waits_joins_behind_it_or_leaves_it_as_it_came_out_inside(
+    elsewhere: Path, how: str
+) -> None:
+    script = command(elsewhere)
+    async with scene(InOrder([use("shell", command=script), say("Done.")]), config=SANDBOX) as (server, home):
+        async with home.bridged(home.workspace) as editor:
+            conversation, run_id, asked = await _walled(editor, home, script)
+            sent = await editor.say(conversation, "Also do X.", dispatch=how)
+            if how == "steer":
+                assert sent["disposition"] == "steered"
+                assert conversation.pending == [asked]
+                await editor.respond(asked, "allow")
+            await editor.until_ended(conversation, run_id)
+            told = conversation.result(asked["itemId"])["output"]
+        assert ("Then the person let it run outside" in told) is (how == "steer")
+        assert ("It was not run outside the sandbox." in told) is (how == "restart")
+        assert elsewhere.exists() is (how == "steer")
+        assert server.requests[-1].last_user_text == "Also do X."
+
+
+async def test_a_subagents_command_is_offered_in_the_same_inbox_with_its_origin_and_can_be_changed(
+    elsewhere: Path,
+) -> None:
+    task = UseTool("task", {"description": "Write it", "prompt": "Write it down."})
+    worker = InOrder([use("shell", command=command(elsewhere)), say("Written.")])
+    story = ByConversation({"Write it down": worker, "go": InOrder([reply(task), say("Done.")])})
+    async with scene(story, config=SANDBOX) as (_, home), home.bridged(home.workspace) as editor:
+        conversation = await editor.create(home.workspace, mode="auto", allowAuto=True)
+        run_id = await editor.send(conversation, "go")
+        await editor.wait_for(lambda: editor.changed["requests"])
+        (asked,) = editor.changed["requests"]
+        assert (asked["origin"]["task"], asked["card"]["outside"]) == ("Write it", True)
+        child = await editor.attach(asked["conversationId"])
+        changed = {"command": f"echo mine >> {elsewhere}"}
+        await editor.respond(asked, "allow", input=changed)
+        await editor.until_ended(conversation, run_id)
+        assert lines(elsewhere) == ["mine"]
+        (call,) = child.calls
+        assert call["payload"]["input"] == changed
+        assert call["payload"]["original"] == {"command": command(elsewhere)}
+        assert call["payload"]["title"] == f"$ echo mine >> {elsewhere} (outside the sandbox)"
