@@ -140,7 +140,7 @@ class Batch:
     async def _locked(self, item: Item, tool: Tool, context: ToolContext) -> None:
         """Runs the call, if it still is what was allowed.
 
-        One that stood in line when the daemon was told to end does not begin: it is still owed. So is one that conflicts
+        One that stood in line when the daemon was told to end does not begin: it is still owed. So is one in conflict
         with an earlier call which has come to wait for the person meanwhile. The result is on record before the locks
         are given back: who comes next has to know what was written.
         """
