@@ -91,9 +91,12 @@ class Bridge:
 
     def run(self) -> int:
         try:
-            self._link = ensure_daemon(self._env)
+            self._link = ensure_daemon(self._env, pause=self._pause_at_start)
         except NoDaemon as error:
             return self._refuse(str(error))
+        except _EditorGone:
+            return self._code
+        self._end_at = None  # what was said before stdin ended is read now, and answered
         self._attach_link()
         try:
             while not self._over():
@@ -334,6 +337,18 @@ class Bridge:
             watch.register(self._pidfd, select.POLLIN)
         if watch.poll(seconds * 1000) or (self._watched and not alive(self._watched)):
             raise _EditorGone
+
+    def _pause_at_start(self, seconds: float) -> None:
+        """Nothing is read yet, and who only had something to say may have closed stdin: a moment for the daemon."""
+        watch = select.poll()
+        watch.register(STDIN, 0)
+        watch.register(STDOUT, 0)
+        if not self._end_at and not watch.poll(seconds * 1000):
+            return
+        self._end_at = self._end_at or time.monotonic() + LINGER_S
+        if time.monotonic() >= self._end_at:
+            raise _EditorGone
+        select.select([], [], [], seconds)
 
     def _refuse(self, sentence: str) -> int:
         """No daemon: said on stderr, and to an editor that says hello, as the answer."""

@@ -1,13 +1,16 @@
 """The bridge between ends that do not read, do not speak or go away in the middle: it ends with its editor (B65)."""
 
+import fcntl
 import os
 import select
 import signal
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from agent_ls import paths
 from agent_ls.bridge.frames import frame
 from tests.protocol.bridge_editor import Editor, initialized
 from tests.protocol.fake_daemon import FakeDaemon
@@ -39,6 +42,33 @@ def test_it_ends_with_its_editor_though_the_daemon_reads_nothing(daemon: FakeDae
         else:
             os.kill(other.pid, signal.SIGKILL)
         assert editor.code(within=SOON_S) == 1
+
+
+def test_it_ends_with_its_editor_though_the_daemon_takes_long_to_start(
+    env: dict[str, str], state_dir: Path, open_editor: Callable[[], Editor]
+) -> None:
+    # Whoever holds this lock says that they are starting one.
+    with open(paths.spawn_lock_path(env), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        editor = open_editor()
+        editor.send(id=1, method="initialize", params={})
+        editor.hang_up()
+        assert editor.code(within=SOON_S) == 1
+
+
+def test_who_has_closed_stdin_before_there_was_a_daemon_is_answered_if_one_comes_at_once(
+    env: dict[str, str], state_dir: Path, runtime_dir: Path, open_editor: Callable[[], Editor]
+) -> None:
+    with open(paths.spawn_lock_path(env), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        editor = open_editor()
+        editor.send(id=1, method="m")
+        editor.hang_up()
+        with FakeDaemon(runtime_dir) as daemon:
+            link = daemon.accept()
+            assert link.next()["id"] == 1
+            link.send(id=1, result=2)
+            assert editor.next() == {"jsonrpc": "2.0", "id": 1, "result": 2}
 
 
 def test_half_a_message_at_the_end_of_stdin_reaches_nobody(daemon: FakeDaemon, editor: Editor) -> None:
