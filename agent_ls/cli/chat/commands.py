@@ -304,7 +304,7 @@ COMMANDS: Final = {
         Command("conversations", "", "what there is", Commands.conversations),
         Command("attach", "ID", "go on in another conversation", Commands.attach),
         Command("usage", "", "tokens and cost, run by run", Commands.usage),
-        Command("compact", "[WORDS]", "make room: summarize what is older; WORDS say what to keep", Commands.compact),
+        Command("compact", "[WORDS]", "summarize what is older; WORDS: what to keep", Commands.compact),
         Command("export", "[FILE]", "the conversation as a file: Markdown or .jsonl", Commands.export),
         Command("help", "", "this", Commands.help),
         Command("quit", "", "leave: Ctrl-D; a run goes on", Commands.leave),
