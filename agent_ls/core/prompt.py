@@ -29,6 +29,11 @@ your last message, so say there what you found and did, complete and brief.
 """
 
 
+def instructed(path: str, text: str) -> str:
+    """What a file of the project or the person says, with where it stands."""
+    return f"Instructions in {path}, which hold for all you do here:\n{text.strip()}\n"
+
+
 def system_prompt(*, root: str, platform: str, date: str, more: Sequence[str] = ()) -> str:
     """`date` as YYYY-MM-DD, so that the prompt is the same all day; `more` is what holds for this conversation."""
     end = "".join(f"\n{part}" for part in more)

@@ -30,6 +30,7 @@ from agent_ls.core.compaction import Policy
 from agent_ls.core.conversation import Conversation
 from agent_ls.daemon.agents import known_agents
 from agent_ls.daemon.catalog import Providers
+from agent_ls.daemon.instructions import Instructions
 from agent_ls.daemon.ledgers import open_ledger
 from agent_ls.daemon.open_files import OpenFiles, open_files
 from agent_ls.daemon.reload import Reloader
@@ -144,6 +145,7 @@ def _services(ground: _Ground, *, ledger: Ledger, supervisor: Supervisor, boot_i
         unsaved=opened.files.unsaved,
         hooks=ground.workshop.hooks,
         agents=partial(known_agents, AgentFiles(), home),
+        instructions=Instructions(settings.path).of,
         chance=random.random,
         folds=identity.folds,
         twins=identity.twins,

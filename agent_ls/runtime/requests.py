@@ -45,7 +45,11 @@ class Requests:
                 root=state.root,
                 platform=self._services.platform,
                 date=self._services.clock.now()[:10],
-                more=[*equipment.instructions(state.conversation), *self._hooks.said],
+                more=[
+                    *self._services.instructions(state.conversation),
+                    *equipment.instructions(state.conversation),
+                    *self._hooks.said,
+                ],
             ),
             messages=tuple(messages),
             tools=await equipment.specs(state.conversation, self._services),

@@ -148,6 +148,7 @@ class Services:
     drain: Drain = field(default_factory=Drain)
     shells: Shells = field(default_factory=NoShells)
     agents: Callable[[Conversation], Awaitable[Mapping[str, Agent]]] = _no_agents
+    instructions: Callable[[Conversation], Sequence[str]] = lambda conversation: ()
     hooks: Hooks = field(default_factory=NoHooks)
     sessions: dict[str, Conversation] = field(default_factory=dict)
     subagents: Subagents = field(default_factory=NoSubagents)

@@ -302,6 +302,7 @@ async def test_what_counts_is_put_in_again_whatever_the_summary_says() -> None:
     )
     async with scene(summarizing(lambda _: next(script)), config="[compaction]\nmode = 'all'\n") as (server, home):
         (home.workspace / "a.txt").write_text("one\n")
+        (home.workspace / "AGENTS.md").write_text("Mind the gap.\n")
         async with home.editor() as editor:
             conversation = await editor.create(home.workspace, mode="edits")
             run_id = await editor.send(conversation, "Do not run tests.")
@@ -312,6 +313,7 @@ async def test_what_counts_is_put_in_again_whatever_the_summary_says() -> None:
             (item,) = await editor.wait_for(lambda: compactions(conversation))
             assert (item["payload"]["mode"], "firstKept" in item["payload"]) == ("all", False)
             await talk(editor, conversation, "Go on.")
+            assert "Mind the gap." in server.requests[-2].system
             sent = "\n".join(server.requests[-2].user_texts)
             for expected in (
                 SUMMARY,

@@ -1,0 +1,43 @@
+"""Which files of instructions count, for whom, and that none of them can hurt."""
+
+from pathlib import Path
+
+from agent_ls.daemon.instructions import Instructions
+from tests.unit.core.world import conversation
+
+
+def said(instructions: Instructions, root: Path, *, trusted: bool = True) -> list[str]:
+    found = instructions.of(conversation(workspace=root.as_uri(), trusted=trusted))
+    return [text.partition("\n")[2].strip() for text in found]
+
+
+def test_the_nearest_one_comes_first_and_the_persons_own_last(tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    root = repository / "part"
+    root.mkdir(parents=True)
+    (repository / ".git").mkdir()
+    (tmp_path / "AGENTS.md").write_text("outside")
+    (repository / "CLAUDE.md").write_text("repository")
+    (root / "AGENTS.md").write_text("part")
+    (root / "CLAUDE.md").write_text("the same in other words")
+    own = tmp_path / "config"
+    own.mkdir()
+    (own / "AGENTS.md").write_text("own")
+    instructions = Instructions(str(own / "config.toml"))
+    assert said(instructions, root) == ["part", "repository", "own"]
+    assert said(instructions, root, trusted=False) == ["own"]
+    (root / "AGENTS.md").write_text("part, changed")
+    assert said(instructions, root) == ["part, changed", "repository", "own"]
+
+
+def test_above_a_folder_of_no_repository_nothing_counts_and_no_link_is_followed(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    root.mkdir()
+    (tmp_path / "AGENTS.md").write_text("above")
+    (root / "AGENTS.md").symlink_to(tmp_path / "AGENTS.md")
+    instructions = Instructions(str(tmp_path / "none" / "config.toml"))
+    assert said(instructions, root) == []
+    (root / "AGENTS.md").unlink()
+    (root / "AGENTS.md").write_text("x" * 40_000)
+    (text,) = said(instructions, root)
+    assert (len(text) < 33_000, text.endswith("(the rest of this file is left out)")) == (True, True)
