@@ -79,6 +79,25 @@ async def test_a_conversation_is_opened_from_its_view_and_has_its_draft(scenery:
     await vscode.close_view("Conversations")
 
 
+async def test_a_fork_is_gone_on_with_and_its_parent_is_told_what_came_of_it(scenery: Stage, vscode: Window) -> None:
+    scenery.answers("Before the fork", say("Before."), say("After."))
+    chat = vscode.chat()
+    await vscode.open_view("Conversations")
+    await vscode.ask("Before the fork")
+    await expect(chat.locator(".said")).to_have_text("Before.")
+    await vscode.command("Agent: Fork Conversation")
+    rows = vscode.tree("Conversations")
+    await expect(rows.filter(has_text="Before the fork (fork)")).to_contain_text("in the chat · fork of Before the")
+    await expect(chat.locator(".said")).to_have_text("Before.")
+    await vscode.ask("After the fork")
+    await expect(chat.locator(".said").last).to_have_text("After.")
+    await expect(vscode.status).not_to_contain_text("running")
+    await vscode.command("Agent: Merge Back Into the Conversation It Came From")
+    await rows.filter(has_not_text="fork of").filter(has_text="Before the fork").click()
+    await expect(chat.locator(".call")).to_contain_text("Merged back from a fork")
+    await vscode.close_view("Conversations")
+
+
 async def test_the_walkthrough_opens(vscode: Window) -> None:
     await vscode.command("Agent: First Five Minutes")
     await expect(vscode.page.locator(".gettingStartedContainer")).to_contain_text("Answer an approval")

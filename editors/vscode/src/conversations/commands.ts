@@ -199,11 +199,14 @@ export class ConversationCommands {
 }
 
 /** Of what a tree, a lens or another command gives. */
+/** Words can be given in the place of an id, so that one has to be told from them. */
+const ID = /^(?:c|sub_)[0-9a-f]{16}$/;
+
 function idOf(given: unknown): string | undefined {
   if (typeof given === 'object' && given !== null && typeof (given as ConversationSummary).id === 'string') {
     return (given as ConversationSummary).id;
   }
-  return typeof given === 'string' && given.includes('-') && !given.includes(' ') ? given : undefined;
+  return typeof given === 'string' && ID.test(given) ? given : undefined;
 }
 
 /** A long export is a file that whoever asked for it removes. */
