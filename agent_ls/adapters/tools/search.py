@@ -107,6 +107,7 @@ class Searcher:
             "root": search.place.path,
             "pattern": search.pattern,
             "skip": list(skip),
+            "guarded": [] if asked else list(unread.folders),
             "top": context.root if inside else None,
             "rows": ROWS,
             "seconds": self._seconds,

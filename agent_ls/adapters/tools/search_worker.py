@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from agent_ls.adapters.tools import search_match
+from agent_ls.adapters.tools.search_links import Links
 from agent_ls.adapters.tools.search_list import listed, options
 from agent_ls.adapters.tools.search_walk import Walk
 from agent_ls.core.globs import names_hidden, regex_of
@@ -130,7 +131,11 @@ def _walked(asked: Json, walk: Walk, found: Json) -> None:
 
 def _grep(asked: Json, walk: Walk, found: Json) -> None:
     room, characters = asked["rows"], CHARACTERS
+    links = Links(asked.get("guarded", ()))
     for path, lines in _matches(asked, walk, found):
+        if links.hides(os.path.join(asked["root"], path) if path else asked["root"]):
+            walk.left_out += 1
+            continue
         rows = _rows(asked["mode"], lines)
         kept = rows[: max(room, 0)]
         characters -= len(path) + sum(len(row[1]) for row in kept)

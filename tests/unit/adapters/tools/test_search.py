@@ -272,6 +272,18 @@ async def test_ripgrep_of_the_workspace_is_not_started(desk: Desk) -> None:
     assert not (desk.root / "started").exists()
 
 
+async def test_a_hard_link_brings_nothing_out_of_a_guarded_folder(desk: Desk) -> None:
+    inside = write(desk, "secret/key", "hit")
+    plain = write(desk, "plain", "hit")
+    os.link(inside, desk.root / "innocent")
+    os.link(plain, desk.root / "second")
+    deny = (Rule(Ruling.DENY, "read(secret/**)", Scope.USER, "config"),)
+    desk.unread = unread(deny, Ground(str(desk.root), "/h"), Mode.AUTO)
+    assert (await grep(desk, "hit", mode="files")).split("\n")[:2] == ["plain", "second"]
+    assert "innocent" not in await grep(desk, "hit", mode="files")
+    assert "hit" not in await grep(desk, "hit", path="innocent")
+
+
 async def test_a_search_without_rules_in_mode_auto_reads_what_read_would(desk: Desk) -> None:
     write(desk, "a.pem", "hit")
     assert unread((), Ground("/w", "/h"), Mode.AUTO) == Unread()
