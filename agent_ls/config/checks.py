@@ -8,7 +8,7 @@ import math
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,6 +35,11 @@ HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 def setting(check: Check, default: Any = None) -> Any:
     """A dataclass field that can be set in config.toml under its own name."""
     return field(default=default, metadata={"check": check})
+
+
+def checks_of(section: type) -> dict[str, Check]:
+    """Of each field that can be set."""
+    return {each.name: each.metadata["check"] for each in fields(section)}
 
 
 def text(value: Any) -> Any:

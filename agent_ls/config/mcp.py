@@ -8,12 +8,12 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from agent_ls.config import checks
-from agent_ls.config.checks import Wrong, setting
+from agent_ls.config.checks import Wrong, checks_of, setting
 from agent_ls.core.tool_server import ToolServer
 
 WORKSPACE_FILE: Final = ".mcp.json"
@@ -87,28 +87,20 @@ def _asked_for(name: str, entry: Any, origin: str) -> ToolServer | str:
         return f"{origin}: one server is left out: its name should be letters, digits, `_`, `.` and `-`."
     argv = [entry["command"], *_listed(entry.get("args"))] if "command" in entry else None
     given = {"command": argv, "env": entry.get("env"), "url": entry.get("url"), "headers": entry.get("headers")}
-    known = {each: entry_check for each, entry_check in _CHECKS.items() if given[each] is not None}
-    checked = {each: check(given[each]) for each, check in known.items()}
+    known = checks_of(McpOptions)
+    checked = {each: known[each](value) for each, value in given.items() if value is not None}
     wrong = next((each for each, value in checked.items() if isinstance(value, Wrong)), None)
     if wrong is not None:
         return f"{origin}: `{name}` is left out: its `{wrong}` should be {checked[wrong].expected}."
     server = server_of(name, McpOptions(**checked), origin)
     if not isinstance(server, ToolServer):
         return f"{origin}: `{name}` is left out: it should have either a `command` or a `url`."
-    return ToolServer(**{**vars(server), "from_workspace": True})
+    return replace(server, from_workspace=True)
 
 
 def _listed(args: Any) -> list[Any]:
     """What is no list is no argument either, and makes the command wrong."""
     return args if isinstance(args, list) else [] if args is None else [None]
-
-
-_CHECKS: Final = {
-    "command": checks.argv,
-    "env": checks.environment,
-    "url": checks.url,
-    "headers": checks.headers,
-}
 
 
 def _content(path: Path) -> bytes | None:

@@ -5,12 +5,12 @@ A wrong value in [permissions] or of `ledger.url` is a ConfigError; elsewhere it
 [permissions] would drop rules in silence, so it is a `problem`: the daemon starts, nothing runs.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from agent_ls.config import checks
-from agent_ls.config.checks import Check, Wrong
+from agent_ls.config.checks import Check, Wrong, checks_of
 from agent_ls.config.mcp import McpOptions, server_of
 from agent_ls.config.names import meant, nearest
 from agent_ls.config.providers import ProviderOptions
@@ -61,10 +61,6 @@ def read(document: Mapping[str, Any], path: str) -> Options:
     return options
 
 
-def checks_of(section: type) -> dict[str, Check]:
-    return {each.name: each.metadata["check"] for each in fields(section)}
-
-
 def _read_section(options: Options, section: str, value: Any) -> None:
     if not isinstance(value, dict):
         _wrong(options, section, Wrong("a table"))
@@ -108,12 +104,18 @@ def _read_providers(options: Options, value: Any) -> None:
     if not isinstance(value, dict):
         _wrong(options, "providers", Wrong("tables such as [providers.local]"))
         return
-    for name, section in value.items():
-        if isinstance(checks.name(name), Wrong) or not isinstance(section, dict):
-            expected = "a table [providers.NAME] with a name of letters, digits, `_`, `.` and `-`"
-            options.warnings.append(f"{options.path}: each entry of `providers` should be {expected}; one is left out.")
-            continue
+    for name, section in _tables(options, "providers", value):
         _read_provider(options, name, section)
+
+
+def _tables(options: Options, key: str, value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The entries of `key` that have a name and are tables; the others are said."""
+    for name, section in value.items() if isinstance(value, dict) else [("", None)]:
+        if isinstance(checks.name(name), Wrong) or not isinstance(section, dict):
+            expected = f"a table [{key}.NAME] with a name of letters, digits, `_`, `.` and `-`"
+            options.warnings.append(f"{options.path}: each entry of `{key}` should be {expected}; one is left out.")
+        else:
+            yield name, section
 
 
 def _read_provider(options: Options, name: str, section: Mapping[str, Any]) -> None:
@@ -137,11 +139,7 @@ def _read_provider(options: Options, name: str, section: Mapping[str, Any]) -> N
 def _read_servers(options: Options, value: Any) -> None:
     """A server that is said wrongly is not used at all: it might be another program than was meant."""
     known = checks_of(McpOptions)
-    for name, section in value.items() if isinstance(value, dict) else [("", None)]:
-        if isinstance(checks.name(name), Wrong) or not isinstance(section, dict):
-            expected = "a table [mcp.NAME] with a name of letters, digits, `_`, `.` and `-`"
-            options.warnings.append(f"{options.path}: each entry of `mcp` should be {expected}; one is left out.")
-            continue
+    for name, section in _tables(options, "mcp", value):
         for key in section.keys() - known.keys():
             _unknown(options, f"mcp.{name}", key)
         checked = {key: known[key](section[key]) for key in known.keys() & section.keys()}

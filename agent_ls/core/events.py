@@ -81,7 +81,7 @@ class Event:
 
 
 def kind_of(entity: AnyEntity) -> EventKind:
-    return _KINDS[type(entity)]
+    return KINDS[type(entity)]
 
 
 def run_of(entity: AnyEntity) -> str | None:
@@ -95,4 +95,4 @@ def run_of(entity: AnyEntity) -> str | None:
             return None
 
 
-_KINDS = {entity: kind for kind, entity in ENTITIES.items()}
+KINDS = {entity: kind for kind, entity in ENTITIES.items()}

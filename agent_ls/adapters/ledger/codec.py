@@ -7,21 +7,24 @@ kept.
 
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from agent_ls.adapters.ledger import upcast
+from agent_ls.core.conversation import Conversation
 from agent_ls.core.errors import DAMAGED, Code, Refusal
-from agent_ls.core.events import ENTITIES, AnyEntity, Event, EventKind, kind_of
+from agent_ls.core.events import ENTITIES, KINDS, AnyEntity, Event, EventKind, kind_of
 from agent_ls.core.items import PAYLOADS, Item, ItemKind, ItemStatus, Notice
+from agent_ls.core.request import Request
 from agent_ls.ports.ledger import LedgerError
 
 UNREADABLE = "unreadable"
 
 T = TypeVar("T")
+E = TypeVar("E", Item, Request, Conversation)
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +73,21 @@ def decode(kind: EventKind | str, data: bytes | str) -> AnyEntity:
     return entity
 
 
+def decode_as(shape: type[E], data: bytes | str) -> E:
+    """An entity that stands where only its kind does."""
+    entity = decode(KINDS[shape], data)
+    assert isinstance(entity, shape)
+    return entity
+
+
+def stored_event(conversation_id: str, row: Sequence[Any]) -> Event:
+    """From its columns: seq, at, kind, fact, entity."""
+    seq, at, kind, fact, entity = row
+    event = Event(conversation_id, seq, at, EventKind(kind), fact, decode(kind, entity))
+    _keep_stored(event, entity)
+    return event
+
+
 def readable(reads: Iterable[Callable[[], T | None]]) -> list[T]:
     """What can be read of many: one that is damaged keeps nobody from the others."""
     found = []
@@ -98,7 +116,7 @@ def keep_json(event: Event, entity: bytes) -> bytes:
     return made
 
 
-def keep_stored(event: Event, stored: bytes) -> None:
+def _keep_stored(event: Event, stored: bytes) -> None:
     """Keeps the bytes that the ledger has, unless they are of an older version: a window knows only this one."""
     keep_json(event, encode(event.entity) if _is_old(event.kind, stored) else stored)
 

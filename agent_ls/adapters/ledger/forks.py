@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from agent_ls.adapters.ledger import codec
 from agent_ls.adapters.ledger.places import Place
 from agent_ls.adapters.ledger.strands import Row, Strand, companions, elsewhere, needed, strands, whole
-from agent_ls.core.events import AnyEntity, EventKind
+from agent_ls.core.events import AnyEntity
 from agent_ls.core.items import Item
 from agent_ls.core.lineage import Base, as_own
 
@@ -36,7 +36,7 @@ def newest(db: Connection, strand: Strand, *, before: int, limit: int) -> list[I
     seen = {**_seen_by(strand), "before": strand.end(before), "limit": limit}
     found = [row for query in (_PAGE_CURRENT, _PAGE_FORMER) for row in db.execute(query, seen)]
     found.sort(key=lambda row: row[0], reverse=True)
-    return [_item(entity) for _, entity in found[:limit]]
+    return [codec.decode_as(Item, entity) for _, entity in found[:limit]]
 
 
 def find(db: Connection, entity_id: str) -> AnyEntity | None:
@@ -111,12 +111,6 @@ def _some(db: Connection, strand: Strand, entity_ids: Iterable[str]) -> list[Any
         db.execute(_ONE, {**_seen_by(strand), "entity": elsewhere(each, strand)}).fetchone() for each in entity_ids
     )
     return [codec.decode(*row) for row in found if row is not None]
-
-
-def _item(entity: bytes) -> Item:
-    found = codec.decode(EventKind.ITEM, entity)
-    assert isinstance(found, Item)
-    return found
 
 
 _FROM_CURRENT = """FROM current p JOIN event e ON e.id = p.event

@@ -214,9 +214,9 @@ class MemoryLedger:
         return kept.events[after : after + max(0, limit)] if kept else []
 
     async def page(self, conversation_id: str, before: str | None, limit: int) -> Page:
-        end = None if before is None else read_page_cursor(before)
+        end = read_page_cursor(before)
         every = [entity for entity in self._whole(conversation_id) if isinstance(entity, Item)]
-        items = sorted((item for item in every if end is None or item.ord < end), key=lambda item: item.ord)
+        items = sorted((item for item in every if item.ord < end), key=lambda item: item.ord)
         shown = items[-max(1, limit) :]
         return Page(shown, cursor_at(shown[0].ord) if len(items) > len(shown) else None)
 

@@ -20,6 +20,7 @@ from agent_ls.ports.ledger import LedgerError, Receipt, Summary
 
 EXCERPT_LENGTH = 200
 NO_TEXT = (-1, "")
+_NO_END = (1 << 63) - 1
 
 
 class State(StrEnum):
@@ -99,7 +100,10 @@ def with_seq(receipt: Receipt, seq: int) -> Receipt:
     return replace(receipt, result={**(receipt.result or {}), "seq": seq})
 
 
-def read_page_cursor(cursor: str) -> int:
+def read_page_cursor(cursor: str | None) -> int:
+    """The place that a page ends before: without a cursor beyond every other."""
+    if cursor is None:
+        return _NO_END
     try:
         return int(cursor)
     except ValueError:

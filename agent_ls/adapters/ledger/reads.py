@@ -22,7 +22,7 @@ from agent_ls.adapters.ledger.strands import page as make_page
 from agent_ls.adapters.ledger.strands import whole
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect, EffectClass, EffectType
-from agent_ls.core.events import AnyEntity, Event, EventKind
+from agent_ls.core.events import AnyEntity, Event
 from agent_ls.core.ids import SUBAGENT
 from agent_ls.core.items import Item
 from agent_ls.core.request import Request
@@ -60,12 +60,12 @@ def events(db: Connection, conversation_id: str, *, after: int, limit: int) -> S
         " ORDER BY seq LIMIT ?",
         (conversation_id, after, max(0, limit)),
     )
-    return [_event(conversation_id, row) for row in rows]
+    return [codec.stored_event(conversation_id, row) for row in rows]
 
 
 def page(db: Connection, conversation_id: str, *, before: str | None, limit: int) -> Page:
     limit = max(1, limit)
-    end = _NO_END if before is None else read_page_cursor(before)
+    end = read_page_cursor(before)
     rows = db.execute(
         "SELECT CAST(event.entity AS BLOB) FROM current JOIN event ON event.id = current.event"
         " WHERE current.conversation_id = ? AND current.kind = 'item' AND current.ord < ?"
@@ -76,7 +76,7 @@ def page(db: Connection, conversation_id: str, *, before: str | None, limit: int
         return Page([], None)
     given = forks.of(db, conversation_id) if len(rows) <= limit else []
     layers = (forks.newest(db, strand, before=end, limit=limit + 1) for strand in given)
-    return make_page([_item(row[0]) for row in rows], layers, conversation_id, limit=limit)
+    return make_page([codec.decode_as(Item, row[0]) for row in rows], layers, conversation_id, limit=limit)
 
 
 def find(db: Connection, entity_id: str) -> AnyEntity | None:
@@ -118,8 +118,7 @@ def summary(db: Connection, conversation_id: str) -> Summary | None:
             (conversation_id,),
         )
     )
-    conversation = codec.decode(EventKind.CONVERSATION, entity)
-    assert isinstance(conversation, Conversation)
+    conversation = codec.decode_as(Conversation, entity)
     return make_summary(conversation, seq, text.decode(errors="replace"), states=states)
 
 
@@ -132,14 +131,14 @@ def requests(db: Connection, workspace: str | None, conversation_id: str | None)
         " ORDER BY current.ord, current.entity_id",
         {"workspace": workspace, "conversation": conversation_id},
     )
-    return codec.readable(partial(_request, entity) for _, entity in rows)
+    return codec.readable(partial(codec.decode_as, Request, entity) for _, entity in rows)
 
 
 def request_by_number(db: Connection, number: int) -> Request | None:
     row = db.execute(
         f"{_NEWEST} WHERE current.kind = 'request' AND current.ord = ? AND {_LISTED}", (number,)
     ).fetchone()
-    return _request(row[1]) if row else None
+    return codec.decode_as(Request, row[1]) if row else None
 
 
 def receipt(db: Connection, command_id: str) -> Receipt | None:
@@ -182,28 +181,6 @@ def _seq(db: Connection, conversation_id: str) -> int | None:
     row = db.execute("SELECT seq FROM conversation WHERE conversation_id = ?", (conversation_id,)).fetchone()
     return int(row[0]) if row else None
 
-
-def _event(conversation_id: str, row: tuple[int, str, str, str, bytes]) -> Event:
-    seq, at, kind, fact, entity = row
-    decoded = codec.decode(kind, entity)
-    event = Event(conversation_id, seq, at, EventKind(kind), fact, decoded)
-    codec.keep_stored(event, entity)
-    return event
-
-
-def _item(entity: bytes) -> Item:
-    item = codec.decode(EventKind.ITEM, entity)
-    assert isinstance(item, Item)
-    return item
-
-
-def _request(entity: bytes) -> Request:
-    request = codec.decode(EventKind.REQUEST, entity)
-    assert isinstance(request, Request)
-    return request
-
-
-_NO_END = (1 << 63) - 1
 
 # As bytes: whether they are text is found out where it can be said what they were.
 _NEWEST = "SELECT current.kind, CAST(event.entity AS BLOB) FROM current JOIN event ON event.id = current.event"

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from agent_ls.adapters.ledger import writes
-from agent_ls.adapters.ledger.plan import prepare
+from agent_ls.adapters.ledger import codec
 from agent_ls.adapters.ledger.schema import MIGRATIONS, migrate
 from agent_ls.adapters.ledger.sqlite import SqliteLedger
 from agent_ls.ports.instances import Instance, Instances
-from agent_ls.ports.ledger import Committed, Snapshot
+from agent_ls.ports.ledger import Snapshot
 from tests.contract.ledger.make import PostgresEngine, SqliteEngine, append, begun, commit, conversation, run
 
 pytestmark = pytest.mark.anyio
@@ -93,6 +92,12 @@ def lay_schema_1(path: Path) -> None:
         old.execute("INSERT INTO meta VALUES ('instance_id', 'boot-1'), ('last_number', 0)")
         old.execute("INSERT INTO instance VALUES ('boot-1', 'boot-1', '2026-01-01T00:00:00.000Z', NULL)")
         old.execute("INSERT INTO claim VALUES ('c1', 'boot-1', 4)")
-        done = writes.append(old, prepare(commit(conversation(), epoch=4)))
-        assert isinstance(done, Committed)
+        of = conversation()
+        created = ("c1", NOW, codec.encode(of).decode())
+        old.execute(
+            "INSERT INTO event VALUES (1, ?1, 1, 'conversation', 'created', ?1, NULL, NULL, 4, ?2, ?3)", created
+        )
+        old.execute("INSERT INTO current VALUES ('c1', 'c1', 'conversation', 0, NULL, 1)")
+        listed = ("c1", NOW, of.workspace, of.title)
+        old.execute("INSERT INTO conversation VALUES (?, 1, ?, ?, ?, 0, -1, '')", listed)
         old.execute("COMMIT")

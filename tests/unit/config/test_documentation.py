@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from agent_ls.config.options import TOP, checks_of
+from agent_ls.config.checks import checks_of
+from agent_ls.config.options import TOP
 from agent_ls.config.providers import IN_ENVIRONMENT, KINDS, LOCAL, ON_PATH, ProviderOptions
 from agent_ls.config.settings import SECTIONS
 

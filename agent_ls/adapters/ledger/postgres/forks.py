@@ -11,7 +11,7 @@ from typing import Final
 from agent_ls.adapters.ledger import codec
 from agent_ls.adapters.ledger.postgres.links import Connection
 from agent_ls.adapters.ledger.strands import Row, Strand, companions, elsewhere, needed, whole
-from agent_ls.core.events import AnyEntity, EventKind
+from agent_ls.core.events import AnyEntity
 from agent_ls.core.items import Item
 from agent_ls.core.lineage import as_own
 
@@ -32,7 +32,7 @@ async def layer(db: Connection, strand: Strand) -> list[AnyEntity]:
 async def newest(db: Connection, strand: Strand, *, before: int, limit: int) -> list[Item]:
     """The last `limit` items before a place."""
     rows = await db.fetch(_PAGE, strand.source, strand.seq, strand.end(before), limit)
-    return [_item(entity) for _, entity in rows]
+    return [codec.decode_as(Item, entity) for _, entity in rows]
 
 
 async def find(db: Connection, entity_id: str) -> AnyEntity | None:
@@ -83,12 +83,6 @@ async def _some(db: Connection, strand: Strand, entity_ids: Sequence[str]) -> li
     """Those that the source has, by the ids of the fork."""
     rows = await db.fetch(_SOME, strand.source, strand.seq, [elsewhere(each, strand) for each in entity_ids])
     return [codec.decode(kind, entity) for kind, entity in rows]
-
-
-def _item(entity: bytes) -> Item:
-    found = codec.decode(EventKind.ITEM, entity)
-    assert isinstance(found, Item)
-    return found
 
 
 _FROM_CURRENT: Final = """FROM current p JOIN event e ON e.conversation_id = p.conversation_id AND e.seq = p.seq

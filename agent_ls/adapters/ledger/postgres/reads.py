@@ -23,7 +23,7 @@ from agent_ls.adapters.ledger.strands import page as make_page
 from agent_ls.adapters.ledger.strands import whole
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.effects import Effect, EffectClass, EffectType
-from agent_ls.core.events import AnyEntity, Event, EventKind
+from agent_ls.core.events import AnyEntity, Event
 from agent_ls.core.ids import SUBAGENT
 from agent_ls.core.items import Item
 from agent_ls.core.request import Request
@@ -46,16 +46,16 @@ async def head(db: Connection, conversation_id: str) -> Snapshot | None:
 
 async def events(db: Connection, conversation_id: str, *, after: int, limit: int) -> Sequence[Event]:
     rows = await db.fetch(_EVENTS, conversation_id, after, max(0, limit))
-    return [_event(conversation_id, row) for row in rows]
+    return [codec.stored_event(conversation_id, row) for row in rows]
 
 
 async def page(db: Connection, conversation_id: str, *, before: str | None, limit: int) -> Page:
     limit = max(1, limit)
-    end = _NO_END if before is None else read_page_cursor(before)
+    end = read_page_cursor(before)
     rows = await db.fetch(_PAGE, conversation_id, end, limit + 1)
     given = await forks.of(db, conversation_id) if len(rows) <= limit else []
     layers = [await forks.newest(db, strand, before=end, limit=limit + 1) for strand in given]
-    return make_page([_item(row[0]) for row in rows], layers, conversation_id, limit=limit)
+    return make_page([codec.decode_as(Item, row[0]) for row in rows], layers, conversation_id, limit=limit)
 
 
 async def find(db: Connection, entity_id: str) -> AnyEntity | None:
@@ -106,12 +106,12 @@ async def requests(db: Connection, workspace: str | None, conversation_id: str |
             f" WHERE c.workspace = ${len(parameters)})"
         )
     rows = await db.fetch(f"{_NEWEST} WHERE {' AND '.join(where)} ORDER BY p.ord, p.entity_id", *parameters)
-    return codec.readable(partial(_request, entity) for _, entity in rows)
+    return codec.readable(partial(codec.decode_as, Request, entity) for _, entity in rows)
 
 
 async def request_by_number(db: Connection, number: int) -> Request | None:
     row = await db.fetchrow(f"{_NEWEST} WHERE p.kind = 'request' AND p.ord = $1 AND {_LISTED}", number)
-    return _request(row[1]) if row else None
+    return codec.decode_as(Request, row[1]) if row else None
 
 
 async def receipts(db: Connection, command_ids: Sequence[str]) -> dict[str, Receipt]:
@@ -152,32 +152,10 @@ def _snapshot(rows: Sequence[Any]) -> Snapshot | None:
     return Snapshot(in_order(found), rows[0][0])
 
 
-def _event(conversation_id: str, row: Any) -> Event:
-    seq, at, kind, fact, entity = row
-    event = Event(conversation_id, seq, at, EventKind(kind), fact, codec.decode(kind, entity))
-    codec.keep_stored(event, entity)
-    return event
-
-
 def _summary(row: Any) -> Summary:
-    conversation = codec.decode(EventKind.CONVERSATION, row["entity"])
-    assert isinstance(conversation, Conversation)
+    conversation = codec.decode_as(Conversation, row["entity"])
     return make_summary(conversation, row["seq"], row["text"].decode(errors="replace"), states=Counter(row["states"]))
 
-
-def _item(entity: bytes) -> Item:
-    item = codec.decode(EventKind.ITEM, entity)
-    assert isinstance(item, Item)
-    return item
-
-
-def _request(entity: bytes) -> Request:
-    request = codec.decode(EventKind.REQUEST, entity)
-    assert isinstance(request, Request)
-    return request
-
-
-_NO_END = (1 << 63) - 1
 
 _EVENT_OF_PLACE = "event e ON e.conversation_id = p.conversation_id AND e.seq = p.seq"
 
