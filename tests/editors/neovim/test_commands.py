@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_ls.testing.model_scenario import InOrder, say, use
+from agent_ls.testing.model_scenario import Answer, Gate, InOrder, RequestView, Say, Wait, reply, say, use
 from tests.editors.neovim.nvim import neovim
 from tests.scene import EDIT, scene
 
@@ -14,6 +14,7 @@ VERBS = [
     "approve",
     "ask",
     "attach",
+    "compact",
     "conversations",
     "deny",
     "edit",
@@ -222,6 +223,28 @@ async def test_the_health_check_names_the_program_the_daemon_and_the_model() -> 
         assert f"daemon pid {home.pid}" in report
         assert "OK a model is ready: " in report
         assert "ERROR" not in report
+
+
+async def test_a_conversation_is_compacted_and_what_is_being_made_room_for_can_be_stopped() -> None:
+    gate = Gate()
+    told = "about to be taken out to make room"
+    summaries = iter([reply(Wait(gate), Say("never heard")), say("Short.")])
+
+    def scenario(request: RequestView) -> Answer:
+        return next(summaries) if told in request.last_user_text else say("All work and no play. " * 200)
+
+    async with scene(scenario) as (_, home), neovim(home) as nvim:
+        for runs in (1, 2):
+            await nvim.agent(f"ask Go {runs}")
+            await nvim.until_ended(runs)
+        await nvim.agent("compact Keep the play.")
+        await gate.reached()
+        await nvim.until_shows("Making room…")
+        await nvim.agent("stop")
+        shown = await nvim.until_shows("Compaction was stopped by")
+        assert not any("Making room…" in line for line in shown)
+        await nvim.agent("compact")
+        await nvim.until_shows("Compacted: a summary stands for 2 items.")
 
 
 TEXTOFF = "return vim.fn.getwininfo(vim.fn.bufwinid('a.txt'))[1].textoff"

@@ -226,7 +226,9 @@ function M.event(conversation, event)
   elseif kind == 'attempt' then
     M.in_flight_is_over(conversation)
   elseif kind == 'conversation' then
-    conversation.about = vim.tbl_extend('force', conversation.about, entity)
+    if require('agent_ls.about').changed(conversation, entity) then
+      M.in_flight_is_over(conversation)
+    end
     transcript().headed(conversation)
   end
 end

@@ -221,12 +221,6 @@ local function handoff(payload)
   return prefixed(M.SIGN.thinking, text.lines(text.prose(payload.text or '')), lines)
 end
 
-local function compaction(payload)
-  local how = payload.madeBy == 'digest' and ' (a digest: the model wrote none)' or ''
-  local head = '%s Compacted: from here on a summary stands for %d older items%s.'
-  return { head:format(M.SIGN.notice, payload.summarized or 0, how) }
-end
-
 local function subagent(item, payload)
   local sign = M.SIGN[item.status] or M.SIGN.pending
   local head = ('%s task %s'):format(sign, text.one_line(payload.task or '', 100))
@@ -282,7 +276,7 @@ function M.item(item, known)
   elseif kind == 'handoff' then
     return handoff(payload), 'text'
   elseif kind == 'compaction' then
-    return compaction(payload), 'text'
+    return { ('%s Compacted: a summary stands for %d items.'):format(M.SIGN.notice, payload.summarized or 0) }, 'text'
   end
   return {}, 'text'
 end

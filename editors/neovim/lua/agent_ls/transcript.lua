@@ -59,6 +59,8 @@ end
 local function stream_lines(stream)
   if stream.phase == 'thinking' then
     return render.thought(stream.text), 'call'
+  elseif stream.phase == 'compacting' then
+    return { ('%s Making room…'):format(render.SIGN.notice) }, 'text'
   end
   return render.prose(stream.text), 'text'
 end

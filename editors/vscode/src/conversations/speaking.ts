@@ -37,12 +37,12 @@ export class Speaking {
   }
 
   async stop(): Promise<void> {
-    const run = this.agent.follow.current?.run;
-    if (run === undefined) {
+    const runId = this.agent.follow.current?.stoppable;
+    if (runId === undefined) {
       this.agent.voice.say('Nothing is running here.');
       return;
     }
-    await this.agent.voice.told(this.agent.link.command('agent/run/interrupt', { runId: run.id, holdQueue: true }));
+    await this.agent.voice.told(this.agent.link.command('agent/run/interrupt', { runId, holdQueue: true }));
   }
 
   async queue(change: Omit<UpdateQueue, 'commandId' | 'conversationId'>): Promise<void> {

@@ -130,11 +130,19 @@ export class Conversation {
     if (this.run !== undefined) {
       return this.run.interrupt !== undefined ? 'stopping' : this.pending.length > 0 ? 'waiting' : 'running';
     }
+    if (this.about.compacting !== undefined) {
+      return 'running';
+    }
     return this.queue.length > 0 ? 'queued' : 'idle';
   }
 
   get pending(): Request[] {
     return [...this.requests.values()].filter((request) => request.status === 'pending');
+  }
+
+  /** What a stop is for: the run that goes on, or the newest one, under which a compaction is shown. */
+  get stoppable(): string | undefined {
+    return this.run?.id ?? (this.about.compacting === undefined ? undefined : this.items[this.items.length - 1]?.runId);
   }
 
   private event(event: Event): void {
@@ -151,8 +159,15 @@ export class Conversation {
       case 'attempt':
         return this.landed();
       case 'conversation':
-        this.about = { ...this.about, ...(event.entity as ConversationView) };
-        return;
+        return this.changed(event.entity as ConversationView);
+    }
+  }
+
+  private changed(about: ConversationView): void {
+    const { compacting, ...rest } = this.about;
+    this.about = { ...rest, ...about };
+    if (compacting !== undefined && about.compacting === undefined) {
+      this.landed();
     }
   }
 

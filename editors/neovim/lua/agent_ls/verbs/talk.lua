@@ -83,22 +83,40 @@ function M.new(words, opts)
   client.say('The next `:Agent ask …` begins a new conversation.', INFO)
 end
 
---- A command on a run of the conversation at hand.
-local function on_run(method, run, otherwise)
+--- A command on a run of the conversation at hand; `which` finds it there.
+local function on_run(method, which, otherwise)
   return function()
     local current = conversation.current()
-    if not current or not current[run] then
+    local run = current and which(current)
+    if not run then
       return client.say(otherwise, INFO)
     end
     client.with(current.root, function(link)
-      client.command(link, method, { runId = current[run] })
+      client.command(link, method, { runId = run })
     end)
   end
 end
 
-M.stop = on_run('agent/run/interrupt', 'run', 'Nothing is running here.')
-M.hurry = on_run('agent/run/hurry', 'run', 'Nothing is running here.')
-M.retry = on_run('agent/run/retry', 'to_retry', 'The last message has not failed and was not stopped.')
+local function running(current)
+  return current.run
+end
+
+local function failed(current)
+  return current.to_retry
+end
+
+--- While no run goes on, a compaction is shown under the newest one.
+local function stoppable(current)
+  local newest
+  for _, item in pairs(current.about.compacting and current.items or {}) do
+    newest = (not newest or item.ord > newest.ord) and item or newest
+  end
+  return current.run or (newest and newest.runId)
+end
+
+M.stop = on_run('agent/run/interrupt', stoppable, 'Nothing is running here.')
+M.hurry = on_run('agent/run/hurry', running, 'Nothing is running here.')
+M.retry = on_run('agent/run/retry', failed, 'The last message has not failed and was not stopped.')
 
 --- Goes on: a queue that is held is released; else what was stopped or has failed is asked again.
 function M.resume()
