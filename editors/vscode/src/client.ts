@@ -12,7 +12,7 @@ import {
 
 import { find } from './daemon';
 import type { LinkState } from './conversations/messages';
-import { PROTOCOL, type ErrorData, type Hello, type Notifications, type Requests, type ServerRequests } from './protocol.gen';
+import { PROTOCOL, type ClientNotifications, type ErrorData, type Hello, type Notifications, type Requests, type ServerRequests } from './protocol.gen';
 
 export interface Trouble {
   readonly code: string;
@@ -118,7 +118,7 @@ export class Link implements vscode.Disposable {
     return this.request(method, { ...params, commandId: randomUUID() });
   }
 
-  tell(method: 'agent/window/focus', params: { focused: boolean; uri?: string; range?: Record<string, unknown> }): void {
+  tell<M extends keyof ClientNotifications>(method: M, params: ClientNotifications[M]['params']): void {
     if (this.state === 'ready') {
       this.client?.sendNotification(method, params).catch(() => undefined);
     }

@@ -39,6 +39,19 @@ async def test_two_windows_of_vs_code_show_one_conversation(scenery: Stage, vsco
     assert (scenery.home.workspace / "two.txt").read_text() == "two\n"
 
 
+async def test_what_is_half_written_is_in_the_input_of_the_next_window(scenery: Stage, vscode: Window) -> None:
+    scenery.answers("Half written", say("Well."))
+    await vscode.ask("Half written")
+    await expect(vscode.chat().locator(".said")).to_have_text("Well.")
+    async with window(scenery.browser, scenery.code, scenery.home.workspace) as other:
+        await other.show_agent()
+        await expect(other.chat().locator("header .title")).to_have_text("Half written")
+        await vscode.chat().locator("textarea").fill("Half a thou")
+        await expect(other.chat().locator("textarea")).to_have_value("Half a thou")
+        await vscode.chat().locator("textarea").fill("")
+        await expect(other.chat().locator("textarea")).to_have_value("")
+
+
 async def test_what_neovim_allows_is_retracted_in_vs_code_and_the_other_way_round(
     scenery: Stage, vscode: Window
 ) -> None:

@@ -120,6 +120,8 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
     switch (news.kind) {
       case 'attached':
         return this.attached(news);
+      case 'draft':
+        return this.post({ type: 'draft', text: news.text });
       case 'older':
         return this.post({ type: 'older', page: news.page });
       case 'windows':

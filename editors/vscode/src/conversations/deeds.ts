@@ -48,7 +48,7 @@ export class ChatDeeds {
       case 'send':
         return this.send(said);
       case 'draft':
-        this.agent.memory.write(this.agent.follow.id, said.text);
+        this.agent.follow.drafts.write(this.agent.follow.id, said.text);
         return;
       case 'stop':
         return this.speaking.stop();

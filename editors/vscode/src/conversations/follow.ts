@@ -6,6 +6,7 @@
 import * as vscode from 'vscode';
 
 import type { Answer, Link } from '../client';
+import { Drafts } from './drafts';
 import { merged } from './merge';
 import { Conversation } from '../core/conversation';
 import type { Memory } from '../memory';
@@ -19,6 +20,7 @@ export type News =
   | { readonly kind: 'attached'; readonly conversation: Conversation | undefined }
   | { readonly kind: 'older'; readonly page: ItemPage }
   | { readonly kind: 'windows'; readonly windows: readonly Presence[] }
+  | { readonly kind: 'draft'; readonly text: string }
   | { readonly kind: 'events'; readonly events: readonly Event[] }
   | { readonly kind: 'streams'; readonly parts: readonly StreamPart[] };
 
@@ -30,12 +32,19 @@ export class Follow implements vscode.Disposable {
   private timer: NodeJS.Timeout | undefined;
   private readonly news = new vscode.EventEmitter<News>();
   readonly onNews = this.news.event;
+  readonly drafts: Drafts;
 
   constructor(
     private readonly link: Link,
     private readonly memory: Memory,
   ) {
     this.wanted = memory.conversation;
+    this.drafts = new Drafts(
+      link,
+      memory,
+      () => !vscode.window.state.focused,
+      (id) => id === this.id && this.news.fire({ kind: 'draft', text: memory.draft(id) }),
+    );
     link.on('agent/event', ({ conversationId, events }) => this.happened(conversationId, events));
     link.on('agent/stream', (part) => this.streamed(part));
     link.on('agent/conversation/windows', ({ conversationId, windows }) => conversationId === this.current?.id && this.seen(windows));
@@ -103,6 +112,7 @@ export class Follow implements vscode.Disposable {
     this.attached = true;
     this.parts = [];
     this.memory.conversation = answer.conversation.id;
+    this.drafts.take(answer.conversation.id, answer.draft ?? '');
     this.news.fire({ kind: 'attached', conversation: this.current });
     this.seen(answer.windows);
     if (answer.snapshot) {
