@@ -73,7 +73,7 @@ def about(conversation: Conversation) -> dict[str, Any]:
         "provider": conversation.provider,
         "model": conversation.model,
     }
-    return told if conversation.parent_id is None else {**told, "parentId": conversation.parent_id}
+    return told if conversation.delegated is None else {**told, "parentId": conversation.parent_id}
 
 
 def note(state: ConversationState, at: str, *, text: str) -> Decision | None:

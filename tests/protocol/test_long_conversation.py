@@ -85,4 +85,9 @@ async def test_windows_of_a_very_long_conversation_get_pages_forks_and_a_stop() 
             gate.open()
             await two.until_ended(other, at_work)
             assert peak_mb(home) < MOST_MB
+            # Compacted as the parent is, and the same to the byte.
+            (of_parent,) = (r for r in server.requests if "Tell a story." in r.user_texts)
+            (of_child,) = (r for r in server.requests if "Else." in r.user_texts)
+            assert of_child.body["messages"][:-1] == of_parent.body["messages"][:-1]
+            assert len(of_child.body["messages"]) < 20 * 2 * (long_history.STEPS + 2)
             assert len(server.requests) == 3
