@@ -7,6 +7,7 @@ import pytest
 from agent_ls.testing.editor import Editor, Refused
 from agent_ls.testing.mirror import Mirror
 from agent_ls.testing.model_scenario import Answer, Gate, InOrder, Say, Think, Tokens, UseTool, Wait, reply, say
+from tests.protocol.test_transcript_file import papers, until_holds
 from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
@@ -311,3 +312,27 @@ async def test_a_conversation_in_which_nothing_was_said_can_be_forked() -> None:
         await said(editor, child, "first")
         assert words(child) == ["first", "One."]
         assert child.conversation["forkedFrom"]["through"] == 0
+
+
+async def test_its_transcript_file_begins_with_what_it_has_from_its_parent() -> None:
+    async with scene(InOrder([say("One."), say("Two.")])) as (_, home), home.editor() as editor:
+        parent = await editor.create(home.workspace, title="Fix it")
+        await said(editor, parent, "first")
+        child = await fork(editor, parent)
+        await said(editor, child, "second")
+        held = await until_holds(editor, papers(home, child.id)[0], "Two.")
+        about = f"{home.workspace.as_uri()} · scripted/scripted-1"
+        assert held == (
+            f"# Fix it (fork)\n\n{about}\n\nForked from “Fix it”, up to run 1\n"
+            "\n## Run 1 · first\n\n> first\n\nOne.\n\n## Run 2 · second\n\n> second\n\nTwo.\n"
+        )
+
+
+async def test_any_lsp_client_forks_by_a_command() -> None:
+    async with scene(InOrder([say("One.")])) as (_, home), home.editor() as editor:
+        parent = await editor.create(home.workspace)
+        await said(editor, parent, "first")
+        params = {"commandId": editor.command_id(), "conversationId": parent.id}
+        command = {"command": "agent-ls.conversation.fork", "arguments": [params]}
+        made = await editor.request("workspace/executeCommand", command)
+        assert words(await editor.attach(made["conversation"]["id"])) == ["first", "One."]
