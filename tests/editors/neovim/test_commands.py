@@ -27,6 +27,7 @@ VERBS = [
     "model",
     "new",
     "next",
+    "notices",
     "pending",
     "plan",
     "previous",

@@ -4,6 +4,7 @@
 -- over the link (handlers).
 
 local config = require('agent_ls.config')
+local notice = require('agent_ls.notice')
 local state = require('agent_ls.state')
 
 local M = {}
@@ -15,17 +16,6 @@ local SHORT_LIFE_MS = 2000
 local MOST_FAILED = 5
 -- The workspace of somebody who stands in a folder that was deleted.
 local GONE = ''
-
-local function say(sentence, level)
-  vim.notify(sentence, level or vim.log.levels.ERROR, { title = 'agent-ls' })
-end
-
-local function say_once(sentence)
-  if not state.said[sentence] then
-    state.said[sentence] = true
-    say(sentence, vim.log.levels.WARN)
-  end
-end
 
 ---@param root? string nil where `vim.lsp.enable` finds it out
 ---@return vim.lsp.ClientConfig
@@ -81,7 +71,7 @@ function M.join(buf)
   end
   local cmd, trouble = config.command()
   if not cmd then
-    return say_once(assert(trouble))
+    return notice.once(assert(trouble))
   end
   vim.lsp.start(M.lsp_config(root), { bufnr = buf, silent = true })
 end
@@ -151,7 +141,7 @@ end
 function M.greeted(link, hello)
   if hello.protocol ~= PROTOCOL then
     local sentence = 'This daemon speaks protocol %s, the plugin %d; update the older one.'
-    return say(sentence:format(hello.protocol, PROTOCOL))
+    return notice.say(sentence:format(hello.protocol, PROTOCOL))
   end
   local new = not link.hello or link.hello.bootId ~= hello.bootId
   link.hello = hello
@@ -183,7 +173,7 @@ function M.ended(id, code, signal)
   if failed > MOST_FAILED then
     local sentence = 'agent-ls ends as soon as it is started; `agent-ls log` shows why. The next :Agent tries again.'
     M.answer_waiting(link.root, nil, sentence)
-    return say(sentence, vim.log.levels.WARN)
+    return notice.say(sentence, vim.log.levels.WARN)
   end
   vim.defer_fn(function()
     M.start_again(link.root)
@@ -218,7 +208,7 @@ end
 function M.request(link, method, params, done, failed)
   local client = vim.lsp.get_client_by_id(link.id)
   local function trouble(sentence, code)
-    (failed or say)(sentence, failed and code or nil)
+    (failed or notice.say)(sentence, failed and code or nil)
   end
   if not client or client:is_stopped() then
     return trouble('The link to the daemon is down and comes back by itself; try again in a moment.')
@@ -249,7 +239,7 @@ function M.with(root, work, failed)
     if link then
       work(link)
     else
-      (failed or say)(trouble)
+      (failed or notice.say)(trouble)
     end
   end)
 end
@@ -262,6 +252,6 @@ function M.tell(link, method, params)
   end
 end
 
-M.say = say
+M.say = notice.say
 
 return M

@@ -46,6 +46,7 @@ M.TABLE = {
   { 'rules', '', 'lists', 'What runs, asks and never runs; x removes a rule that was kept.' },
   { 'shells', '', 'lists', 'Background shells; x ends one.' },
   { 'log', '', 'lists', 'The log of the daemon.' },
+  { 'notices', '', 'lists', 'What you were told before.' },
   { 'status', '', 'lists', 'How it stands, in a sentence.' },
 }
 

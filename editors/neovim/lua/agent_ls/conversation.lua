@@ -4,6 +4,7 @@
 -- (render, view) nor where it is shown (transcript).
 
 local client = require('agent_ls.client')
+local countdown = require('agent_ls.countdown')
 local state = require('agent_ls.state')
 
 local M = {}
@@ -23,6 +24,7 @@ local OPEN = { starting = true, running = true, finalizing = true }
 ---@field joining agent_ls.wire.Steer[] what was said to the run that goes on and it has not read yet
 ---@field streams table<string, { text: string, output?: string, phase: string, place: integer }>
 ---@field run? string the run that goes on
+---@field retry_at? integer when a model in trouble is asked again, in seconds since 1970
 ---@field to_retry? string the run that has failed or was stopped, if it is the last one
 ---@field attached boolean
 ---@field streamed integer how many texts in flight there were
@@ -78,10 +80,8 @@ function M.attach(link, id, done)
   local known = state.conversations[id]
   local conversation = known or fresh(id, link.root)
   conversation.attached = false
-  local params = { conversationId = id, backfill = { items = PAGE } }
-  if known and known.seq > 0 then
-    params.after = known.seq
-  end
+  local after = known and known.seq > 0 and known.seq or nil
+  local params = { conversationId = id, backfill = { items = PAGE }, after = after }
   client.request(link, 'agent/conversation/attach', params, function(answer)
     state.conversations[id] = conversation
     M.taken(conversation, answer)
@@ -104,6 +104,7 @@ function M.taken(conversation, answer)
   conversation.queue = answer.queue
   conversation.windows = answer.windows or {}
   conversation.joining = answer.run and answer.run.steers or {}
+  countdown.note(conversation, answer.run)
   conversation.streams, conversation.streamed = {}, 0
   if answer.snapshot then
     conversation.items, conversation.run = {}, nil
@@ -247,6 +248,7 @@ function M.run(conversation, run)
   if OPEN[run.status] then
     conversation.run = run.id
     conversation.joining = run.steers or {}
+    countdown.note(conversation, run)
     conversation.to_retry = nil
   elseif conversation.run == run.id then
     conversation.run = nil

@@ -56,7 +56,7 @@ function M.changed_on_disk(buf)
     vim.v.fcs_choice = clean and 'reload' or ''
     if not clean and vim.v.fcs_reason == 'conflict' and not same_text(buf, name) then
       local sentence = 'The agent has changed %s on disk; your unsaved text is kept, and `:edit!` takes what is there.'
-      vim.notify(sentence:format(vim.fs.basename(name)), vim.log.levels.WARN, { title = 'agent-ls' })
+      require('agent_ls.notice').say(sentence:format(vim.fs.basename(name)), vim.log.levels.WARN)
     end
   elseif #vim.api.nvim_get_autocmds({ event = 'FileChangedShell' }) == 1 then
     vim.v.fcs_choice = 'ask'

@@ -2,7 +2,7 @@
 
 local M = {}
 
-local DOCTOR_MS = 20000
+local DOCTOR_MS, JOIN_MS = 20000, 5000
 
 --- What `agent-ls doctor` says: whether a message would be answered, and by which model.
 local function model(health, cmd)
@@ -41,6 +41,13 @@ function M.check()
   health.ok(('%s: %s'):format(cmd[1], vim.trim(done.stdout or '')))
   model(health, cmd)
   local any = false
+  -- The first file was opened a moment ago: its daemon is only just starting.
+  vim.wait(JOIN_MS, function()
+    local greeted = vim.tbl_filter(function(link)
+      return link.hello ~= nil
+    end, vim.tbl_values(require('agent_ls.state').links))
+    return #greeted >= #vim.lsp.get_clients({ name = 'agent_ls', _uninitialized = true })
+  end, 20)
   for _, link in pairs(require('agent_ls.state').links) do
     any = true
     local hello = link.hello

@@ -81,7 +81,7 @@ end
 function M.setup(options)
   local trouble = require('agent_ls.config').set(options)
   if trouble then
-    return vim.notify(trouble, vim.log.levels.ERROR, { title = 'agent-ls' })
+    return require('agent_ls.notice').say(trouble)
   end
   if require('agent_ls.config').options.auto_start then
     for _, buf in ipairs(vim.api.nvim_list_bufs()) do

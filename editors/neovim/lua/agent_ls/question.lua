@@ -29,6 +29,7 @@ end
 local function lines_of(asked)
   local lines, rows = {}, {}
   for place, question in ipairs(asked.questions) do
+    lines[#lines + 1] = place > 1 and '' or nil
     rows[place] = #lines + 1
     local said = text.lines(text.escaped(question.text or question.header or ''))
     for row, line in ipairs(said) do

@@ -22,6 +22,13 @@
 ---@field whole boolean all of it is drawn
 ---@field count integer virtual lines
 
+---@class agent_ls.Notice what the person is told
+---@field told string[] the last sentences, the newest one last
+---@field echoed? boolean one stands on the command line since a moment
+---@field window? integer the window of those that did not fit there
+---@field lines string[] what it shows
+---@field count? integer how often it was opened
+
 return {
   ---@type table<integer, agent_ls.Link> by client
   links = {},
@@ -60,11 +67,14 @@ return {
   ---@type table<string, table<string, string[]>> frames that are not drawn yet, by conversation and item
   undrawn = {},
   drawing = false,
+  counting = false,
   loaded = false,
   ---@type table<integer, boolean> buffers whose diagnostics the daemon has
   told = {},
   ---@type table<integer, boolean> buffers whose diagnostics it is about to get
   remarked = {},
+  ---@type agent_ls.Notice
+  notice = { told = {}, lines = {} },
   ---@type table<string, boolean> sentences that are said once
   said = {},
 }

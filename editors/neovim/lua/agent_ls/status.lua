@@ -21,7 +21,8 @@ function M.status()
   local parts = {}
   if conversation then
     local status = (known or conversation.about).status or 'idle'
-    parts[1] = status == 'waiting' and 'waits for you' or status
+    local retry = require('agent_ls.countdown').said(conversation)
+    parts[1] = status == 'waiting' and 'waits for you' or retry or status
   end
   local waiting = M.waiting()
   if waiting > 0 then

@@ -69,7 +69,9 @@ function M.winbar()
     end
   end
   local beside = #also > 0 and '· also in ' .. table.concat(also, ', ') or ''
+  local retry = require('agent_ls.countdown').said(conversation)
   local status = about.status == 'waiting' and 'waits for you' or about.status or ''
+  status = retry and retry .. ' · :Agent hurry' or status
   local model = type(about.model) == 'string' and about.model or ''
   local left, right = (status .. '  ' .. beside):gsub('%%', '%%%%'), model:gsub('%%', '%%%%')
   return (' agent  %s%%=%s '):format(left, right)

@@ -4,6 +4,7 @@ local client = require('agent_ls.client')
 local conversation = require('agent_ls.conversation')
 local config = require('agent_ls.config')
 local list = require('agent_ls.list')
+local state = require('agent_ls.state')
 local text = require('agent_ls.text')
 local typing = require('agent_ls.typing')
 
@@ -122,6 +123,22 @@ function M.log()
       end
     end)
   end)
+end
+
+--- What was said in the corner, or on the command line, and has gone.
+function M.notices()
+  local told = state.notice.told
+  if #told == 0 then
+    return client.say('You were told nothing yet.', INFO)
+  end
+  local entries = vim.tbl_map(function(sentence)
+    return { (sentence:gsub('\n', ' ')) }
+  end, told)
+  local window = list.open({ name = 'notices', title = 'what you were told', entries = entries, keys = {} })
+  if window then
+    vim.wo[window].wrap = true
+    vim.api.nvim_win_set_cursor(window, { #entries, 0 })
+  end
 end
 
 function M.review(words)
