@@ -75,6 +75,7 @@ EDITORS: Final[dict[str, Requirement]] = {
         (
             "tests/editors/neovim/test_answers.py",
             "tests/editors/neovim/test_commands.py",
+            "tests/editors/neovim/test_every_key.py",
             "tests/editors/neovim/test_prompt.py",
             "tests/editors/neovim/test_questions.py",
             "tests/editors/neovim/test_review.py",
@@ -93,13 +94,22 @@ EDITORS: Final[dict[str, Requirement]] = {
     ),
     "neovim.not-in-the-way": Requirement(
         "Typing while three approvals arrive: not one key lost, nothing decided; the focus stays, the cursor of the "
-        "transcript too; closing and writing decide nothing. In every mode the card waits for free hands.",
-        ("tests/editors/neovim/test_in_the_way.py", "tests/editors/neovim/test_hands.py"),
+        "transcript too; closing and writing decide nothing. In every mode the card waits for free hands, and no sentence ends in a prompt.",
+        (
+            "tests/editors/neovim/test_hands.py",
+            "tests/editors/neovim/test_in_the_way.py",
+            "tests/editors/neovim/test_told.py",
+        ),
     ),
     "neovim.seen": Requirement(
         "What was allowed in a real Neovim had been on the screen, every line of it: not below the edge, in a fold, in "
         "another tab page; of several cards at one place none is meant without its number.",
         ("tests/editors/neovim/test_seen.py",),
+    ),
+    "neovim.setup": Requirement(
+        "Each way of loading Neovim's guide names works; a wrong option, a missing program or model, a refused key are a "
+        "sentence with what to do; a wait is counted down; the statusline and `User` autocommands say what is so.",
+        ("tests/editors/neovim/test_setup.py",),
     ),
     "neovim.buffers": Requirement(
         "In every kind of buffer (dos, BOM, no last line end, Latin-1, hidden, folded, in diff mode, renamed) nothing "

@@ -26,16 +26,19 @@ from agent_ls.testing.home import Home
 BIN: Final = Path(sys.executable).parent
 PLUGIN: Final = Path(__file__).parents[3] / "editors" / "neovim"
 
-# What a person would be told is kept; a global that the plugin makes by mistake is an error.
+# What a person would be told is kept.
 _BEFORE: Final = """
-_G.notices, _G.fired = {}, {}
+_G.notices, _G.fired, _G.stock = {}, {}, vim.notify
 vim.notify = function(said) table.insert(_G.notices, said) end
-vim.opt.runtimepath:append(...)
 vim.opt.swapfile = false
-vim.cmd('runtime plugin/agent_ls.lua')
 vim.api.nvim_create_autocmd('User', { pattern = 'AgentLs*', callback = function(event)
   table.insert(_G.fired, { event.match, event.data })
 end })
+"""
+
+_LOADED: Final = """
+vim.opt.runtimepath:append(...)
+vim.cmd('runtime plugin/agent_ls.lua')
 """
 
 _UNTIL: Final = """
@@ -194,10 +197,22 @@ class Nvim:
 
 
 @asynccontextmanager
-async def neovim(home: Home, *files: str, columns: int = 100, lines: int = 40) -> AsyncIterator[Nvim]:
-    """In the home's workspace, with these files of it open, the last one in front."""
-    async with embedded(Nvim, home, AGENT_LS_CMD=os.fspath(BIN / "agent-ls")) as nvim:
-        await nvim.lua(_BEFORE, os.fspath(PLUGIN))
+async def neovim(
+    home: Home, *files: str, columns: int = 100, lines: int = 40, init: str = "", **environment: str
+) -> AsyncIterator[Nvim]:
+    """In the home's workspace, with these files of it open, the last one in front.
+
+    `init`: what a person has in their init.lua, to load the plugin in their own way; without it, it is loaded.
+    """
+    begins = ["--clean"]
+    if init:
+        (home.root / "init.lua").write_text(init)
+        begins = ["-u", os.fspath(home.root / "init.lua"), "-i", "NONE"]
+    more = {"AGENT_LS_CMD": os.fspath(BIN / "agent-ls"), **environment}
+    async with embedded(Nvim, home, *begins, **more) as nvim:
+        await nvim.lua(_BEFORE)
+        if not init:
+            await nvim.lua(_LOADED, os.fspath(PLUGIN))
         await nvim.command(f"set columns={columns} lines={lines}")
         for file in files:
             await nvim.command(f"edit {file}")
@@ -208,10 +223,10 @@ N = TypeVar("N", bound=Nvim)
 
 
 @asynccontextmanager
-async def embedded(kind: type[N], home: Home, **more: str) -> AsyncIterator[N]:
-    """A clean one in the home's workspace, killed at the end. `more` goes into its environment."""
+async def embedded(kind: type[N], home: Home, *begins: str, **more: str) -> AsyncIterator[N]:
+    """One in the home's workspace, killed at the end; a clean one unless told how it begins. `more` is environment."""
     environment = {**home.env, "NVIM_LOG_FILE": "/dev/null", **more}
-    arguments = [BIN / "nvim", "--clean", "--headless", "--embed"]
+    arguments = [BIN / "nvim", *(begins or ("--clean",)), "--headless", "--embed"]
     async with (
         await anyio.open_process(
             arguments, env=environment, cwd=home.workspace, stdin=PIPE, stdout=PIPE, stderr=DEVNULL

@@ -79,6 +79,13 @@ async def test_what_waits_is_listed_without_taking_the_focus() -> None:
             assert await nvim.lua("return vim.api.nvim_get_current_win()") == before
             (listed,) = await nvim.lua("return vim.fn.getqflist()")
             assert (listed["lnum"], listed["text"]) == (2, f"#{number}  Edit a.txt")
+            await nvim.lua("vim.fn.setqflist({}, 'r')")
+            await nvim.agent("approvals")
+            assert await nvim.lua("return vim.fn.getqflist()") == [listed]
+            for word in ("next", "previous"):
+                await nvim.command("normal! gg")
+                await nvim.agent(word)
+                assert await nvim.lua("return { vim.fn.bufname(), vim.fn.line('.') }") == ["a.txt", 2]
             await nvim.agent("status")
             (said,) = await nvim.notices()
             assert said.startswith("agent: waits for you · 1 to answer (agent-ls ")

@@ -1,7 +1,10 @@
 """The agent asks a question, and the person answers it with `:Agent answer`."""
 
+from typing import Any
+
 import pytest
 
+from agent_ls.core.spoken_answers import answers_to
 from agent_ls.testing.model_scenario import Gate, InOrder, Say, UseTool, Wait, reply, say
 from tests.editors.neovim.nvim import neovim
 from tests.scene import scene
@@ -86,6 +89,112 @@ async def test_an_answer_means_the_question_although_a_command_waits_too() -> No
             "#require('agent_ls.approvals').pending() == 1 end, 10)"
         )
         assert await nvim.lua(pending) == [command]
+
+
+SEVERAL = UseTool(
+    "ask",
+    {
+        "questions": [
+            {"id": "colour", "text": "Which colour?", "options": COLOURS},
+            {"id": "walls", "text": "Which walls?", "multi": True, "options": [{"id": w, "label": w} for w in "nesw"]},
+            {"id": "name", "text": "Whose is it?", "free": True},
+        ]
+    },
+)
+
+
+async def test_several_questions_are_answered_in_their_window_one_after_the_other() -> None:
+    async with scene(InOrder([reply(SEVERAL), say("As you wish.")])) as (server, home), neovim(home) as nvim:
+        await nvim.agent("ask Paint it")
+        (number,) = await nvim.until_asked()
+        shown = await nvim.until_shows("3  Whose is it?")
+        assert shown[-1] == f"┃ :Agent answer {number} 1=… 2=… · :Agent deny {number} why"
+        await nvim.agent("answer")
+        await nvim.call("nvim_input", "21")
+        await nvim.call("nvim_input", "39<CR>")
+        await nvim.until("return #_G.notices == 1")
+        assert await nvim.notices() == ["Question 3 has no answer yet; nothing is sent."]
+        assert await nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)") == [
+            "  1  Which colour?",
+            "     ○ 1. red",
+            "     ● 2. blue: like the sky",
+            "",
+            "  2  Which walls?",
+            "     ● 1. n",
+            "     ○ 2. e",
+            "     ● 3. s",
+            "     ○ 4. w",
+            "",
+            "▸ 3  Whose is it?",
+            "     in your own words: i",
+        ]
+        # Back to the second, where a number that was picked is taken back; then the words.
+        await nvim.call("nvim_input", "<S-Tab>14<Tab>i")
+        await nvim.until("return vim.api.nvim_get_mode().mode == 'c'")
+        assert await nvim.lua("return vim.fn.getcmdline()") == f"Agent answer {number} 1=2 2=3,4 3="
+        await nvim.until(LONG_ENOUGH)
+        await nvim.call("nvim_input", "Ann & 1 more<CR>")
+        await nvim.until_nothing_waits()
+        await nvim.until_ended()
+        said = server.requests[1].results[-1][1]
+        assert all(word in said for word in ("blue", "s; w", "Ann & 1 more")), said
+        assert await nvim.lua("return vim.api.nvim_win_get_config(0).relative") == ""
+
+
+async def test_where_several_may_be_picked_enter_sends_them() -> None:
+    one = UseTool("ask", {"questions": [SEVERAL.arguments["questions"][1]]})  # type: ignore[index]
+    async with scene(InOrder([reply(one), say("As you wish.")])) as (server, home), neovim(home) as nvim:
+        await nvim.agent("ask Paint it")
+        (number,) = await nvim.until_asked()
+        assert (await nvim.until_shows("4. w"))[-1] == f"┃ :Agent answer {number} 1,2 · :Agent deny {number} why"
+        await nvim.agent("answer")
+        await nvim.call("nvim_input", "24")
+        await nvim.until("return vim.api.nvim_buf_get_lines(0, 4, 5, false)[1] == '     ● 4. w'")
+        await nvim.until(PRESSED_ENTER)
+        await nvim.until_ended()
+        assert "e; w" in server.requests[1].results[-1][1]
+
+
+async def test_answers_are_spelled_as_in_the_terminal() -> None:
+    async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
+        for said, request, wire in SPELLED:
+            found = await nvim.lua("return { require('agent_ls.spelled').answers(...) }", request, said)
+            assert tuple([*found, None][:2]) == answers_to(request, said) == wire, said
+
+
+STYLE = {"id": "style", "options": [{"id": "a", "label": "Tabs"}, {"id": "b", "label": "Spaces"}]}
+FILES = {"id": "files", "multi": True, "options": [{"id": "x", "label": "X"}, {"id": "y", "label": "Y"}]}
+FREE = {**FILES, "free": True}
+AGAIN = {
+    "options": [
+        {"id": "tell", "label": "Tell it", "decision": "answer"},
+        {"id": "rerun", "label": "Run it again", "decision": "answer"},
+    ]
+}
+SPELLED: list[tuple[str, dict[str, Any], tuple[dict[str, Any], str | None]]] = [
+    ("2", {"questions": [STYLE]}, ({"style": "b"}, None)),
+    ("spaces", {"questions": [STYLE]}, ({"style": "b"}, None)),
+    ("style=2", {"questions": [STYLE]}, ({"style": "b"}, None)),
+    ("3", {"questions": [STYLE]}, ({"style": "3"}, None)),
+    ("1=2 2=in words, a=b", {"questions": [STYLE, {"id": "name"}]}, ({"style": "b", "name": "in words, a=b"}, None)),
+    ("name=x 1=1", {"questions": [STYLE, {"id": "name"}]}, ({"name": "x", "style": "a"}, None)),
+    ("tabs", {"questions": [STYLE, {"id": "name"}]}, ({"style": "a"}, None)),
+    ("1, y", {"questions": [FILES]}, ({"files": ["x", "y"]}, None)),
+    ("1 2", {"questions": [FILES]}, ({"files": ["x", "y"]}, None)),
+    ("1, or so", {"questions": [FREE]}, ({"files": ["1, or so"]}, None)),
+    ("2", AGAIN, ({"answer": "rerun"}, "rerun")),
+    ("run it again", AGAIN, ({"answer": "rerun"}, "rerun")),
+    ("neither", AGAIN, ({"answer": "neither"}, None)),
+]
+
+# In the first moment after a card came an answer is not taken.
+LONG_ENOUGH = "local since = require('agent_ls.approvals').find().since return since and vim.uv.now() - since > 500"
+
+PRESSED_ENTER = """
+local function over() return #require('agent_ls.approvals').pending() == 0 end
+if not over() then vim.api.nvim_feedkeys(vim.keycode('<CR>'), 'xt', false) vim.wait(100, over, 10) end
+return over()
+"""
 
 
 async def test_what_was_said_before_a_stop_stands_before_it() -> None:
