@@ -94,7 +94,8 @@ EDITORS: Final[dict[str, Requirement]] = {
     ),
     "neovim.not-in-the-way": Requirement(
         "Typing while three approvals arrive: not one key lost, nothing decided; the focus stays, the cursor of the "
-        "transcript too; closing and writing decide nothing. In every mode the card waits for free hands, and no sentence ends in a prompt.",
+        "transcript too; closing and writing decide nothing. In every mode the card waits for free hands, and no "
+        "sentence ends in a prompt.",
         (
             "tests/editors/neovim/test_hands.py",
             "tests/editors/neovim/test_in_the_way.py",
@@ -107,8 +108,8 @@ EDITORS: Final[dict[str, Requirement]] = {
         ("tests/editors/neovim/test_seen.py",),
     ),
     "neovim.setup": Requirement(
-        "Each way of loading Neovim's guide names works; a wrong option, a missing program or model, a refused key are a "
-        "sentence with what to do; a wait is counted down; the statusline and `User` autocommands say what is so.",
+        "Each way of loading that the guide names works in Neovim; a wrong option, a missing program or model, a "
+        "refused key are a sentence with what to do; a wait is counted down; statusline and autocommands are told.",
         ("tests/editors/neovim/test_setup.py",),
     ),
     "neovim.buffers": Requirement(

@@ -256,5 +256,5 @@ async def test_a_conversation_is_compacted_and_what_is_being_made_room_for_can_b
 
 
 TEXTOFF = "return vim.fn.getwininfo(vim.fn.bufwinid('a.txt'))[1].textoff"
-TRANSCRIPT = "vim.api.nvim_buf_get_lines(vim.fn.bufnr('agent-ls://conversation/{}'), 0, -1, false)"
+TRANSCRIPT = "vim.fn.getbufline('agent-ls://conversation/{}', 1, '$')"
 CURRENT = "return require('agent_ls.state').current[require('agent_ls.client').here()]"
