@@ -5,6 +5,7 @@ looked through for it.
 """
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -148,14 +149,8 @@ async def test_each_key_of_each_buffer_is_known_here() -> None:
         (home.workspace / "a.txt").write_text(TEXT)
         async with neovim(home, "a.txt", lines=60) as nvim:
             await nvim.lua("vim.g.maplocalleader = ','")
-            found = {}
-
-            async def look(place: str, *lines: str, until: str) -> None:
-                for line in lines:
-                    await nvim.command(line)
-                await nvim.until(until)
-                found[place] = set(await nvim.lua(KEYS))
-
+            found: dict[str, set[str]] = {}
+            look = partial(seen, nvim, found)
             await nvim.agent("mode edits")
             await nvim.agent("ask Go")
             (command,) = await nvim.until_asked()
@@ -283,6 +278,13 @@ async def test_q_closes_each_list_and_decides_nothing(name: str) -> None:
         await nvim.call("nvim_input", "q")
         await nvim.until(f"return #vim.api.nvim_list_wins() == {before}")
         assert await nvim.until_asked() == [second]
+
+
+async def seen(nvim: Nvim, found: dict[str, set[str]], place: str, line: str = "", *, until: str) -> None:
+    """Which keys there are in a buffer, once it is there."""
+    await nvim.command(line)
+    await nvim.until(until)
+    found[place] = set(await nvim.lua(KEYS))
 
 
 async def begun(nvim: Nvim, word: str, key: str, line: str) -> None:

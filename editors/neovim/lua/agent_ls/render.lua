@@ -3,50 +3,17 @@
 -- The first sign of a line says what it is; colours (syntax/agent-ls.vim) and folds follow from it alone, so that a
 -- transcript of any length opens at once. Text of others never begins with one of these signs (`plain`).
 
+local call = require('agent_ls.call')
 local card = require('agent_ls.card')
+local signs = require('agent_ls.signs')
 local text = require('agent_ls.text')
 
 local M = {}
 
-M.SIGN = {
-  user = '▌',
-  queued = '▏',
-  pending = '○',
-  running = '◐',
-  completed = '●',
-  failed = '✗',
-  cancelled = '⊘',
-  interrupted = '⊘',
-  thought = '◌',
-  notice = '▲',
-  card = '┃',
-  output = '│',
-  diff = '┆',
-  thinking = '┊',
-}
-local LONGEST_BODY = 400
-local RUNNING_BODY = 100
-
-local marks = {}
-for _, sign in pairs(M.SIGN) do
-  marks[sign] = true
-end
-
-local function first_char(line)
-  return line:match('^[\194-\244][\128-\191]*')
-end
-
---- A line of the model as it may stand at the beginning of a line.
-function M.plain(line)
-  return marks[first_char(line) or ''] and ' ' .. line or line
-end
-
-local function prefixed(sign, lines, into)
-  for _, line in ipairs(lines) do
-    into[#into + 1] = line == '' and sign or sign .. ' ' .. line
-  end
-  return into
-end
+M.SIGN = signs.SIGN
+M.plain = signs.plain
+local prefixed, shortened = signs.prefixed, signs.shortened
+local LONGEST_BODY = signs.LONGEST_BODY
 
 function M.prose(said)
   local lines = text.lines(text.prose(said))
@@ -54,106 +21,6 @@ function M.prose(said)
     lines[place] = M.plain(line)
   end
   return lines
-end
-
-local function shortened(lines, limit, tail)
-  if #lines <= limit then
-    return lines
-  end
-  local hidden = ('… %d more lines'):format(#lines - limit)
-  if tail then
-    return vim.list_extend({ hidden .. ' above' }, vim.list_slice(lines, #lines - limit + 1))
-  end
-  return vim.list_extend(vim.list_slice(lines, 1, limit), { hidden .. ' below' })
-end
-
---- `read hello.py`, `$ make test`: what a person would call it.
-local function call_title(payload)
-  local given = type(payload.input) == 'table' and payload.input or {}
-  if type(given.command) == 'string' then
-    return '$ ' .. text.one_line(given.command, 100)
-  end
-  local target = given.path or given.pattern or given.url
-  if type(target) == 'string' then
-    return text.one_line(('%s %s'):format(payload.tool, target), 100)
-  end
-  return text.one_line(payload.title or payload.tool or 'tool', 100)
-end
-
---- `allowed by ann in neovim`
-function M.decided(verb, by, place)
-  return verb .. (by and ' by ' .. text.one_line(by) or '') .. (place and ' in ' .. text.one_line(place) or '')
-end
-
-local function count(diff)
-  local added, removed = 0, 0
-  for line in vim.gsplit(diff, '\n', { plain = true }) do
-    if line:find('^%+') and not line:find('^%+%+%+') then
-      added = added + 1
-    elseif line:find('^%-') and not line:find('^%-%-%-') then
-      removed = removed + 1
-    end
-  end
-  return ('+%d -%d'):format(added, removed)
-end
-
-local function outcome(payload, request, output)
-  local parts = {}
-  local result = type(payload.result) == 'table' and payload.result or {}
-  if result.status and result.status ~= 'ok' and result.status ~= 'denied' then
-    parts[1] = (result.status:gsub('_', ' '))
-  end
-  if result.exitCode and result.exitCode ~= 0 then
-    parts[#parts + 1] = ('exit %d'):format(result.exitCode)
-  end
-  if #output > 0 then
-    parts[#parts + 1] = #output == 1 and '1 line' or ('%d lines'):format(#output)
-  end
-  if payload.state == 'awaiting_approval' then
-    parts[#parts + 1] = request and ('waits for you: #%d'):format(request.number) or 'waits for you'
-  elseif payload.state == 'denied' then
-    parts[#parts + 1] = M.decided('denied', payload.decidedBy, payload.decidedFrom)
-  elseif payload.decidedBy and payload.decidedFrom then
-    parts[#parts + 1] = M.decided('allowed', payload.decidedBy, payload.decidedFrom)
-  end
-  return #parts > 0 and '  · ' .. table.concat(parts, ' · ') or ''
-end
-
-local function call(item, known)
-  local payload = item.payload or {}
-  local result = type(payload.result) == 'table' and payload.result or {}
-  local said = result.output or known.output or ''
-  local output = said:find('%S') and text.lines(text.named(said)) or {}
-  local diff = payload.diff or ''
-  local shown_diff = diff ~= '' and (not result.status or result.status == 'ok')
-  if shown_diff then
-    output = {}
-  end
-  local sign = M.SIGN[item.status] or M.SIGN.pending
-  local changes = diff ~= '' and '  ' .. count(diff) or ''
-  local lines = { ('%s %s%s%s'):format(sign, call_title(payload), changes, outcome(payload, known.request, output)) }
-  if payload.state == 'awaiting_approval' and known.request then
-    for _, line in ipairs(card.lines(known.request)) do
-      prefixed(M.SIGN.card, { line[1] }, lines)
-    end
-    return lines
-  end
-  if shown_diff then
-    for _, line in ipairs(card.diff(diff)) do
-      prefixed(M.SIGN.diff, { line[1] }, lines)
-    end
-    return lines
-  end
-  local whole = type(payload.input) == 'table' and payload.input.command
-  if type(whole) == 'string' and (whole:find('\n') or #whole > 100) then
-    prefixed(M.SIGN.output, vim.split('$ ' .. text.escaped(whole), '\n', { plain = true }), lines)
-  end
-  local running = not result.status
-  return prefixed(
-    M.SIGN.output,
-    shortened(output, running and RUNNING_BODY or LONGEST_BODY, running or item.kind == 'command'),
-    lines
-  )
 end
 
 function M.blocks(content)
@@ -256,11 +123,11 @@ function M.item(item, known)
     local said = payload.text or ''
     return said:find('%S') and M.thought(said) or {}, 'call'
   elseif kind == 'tool_call' or kind == 'command' or kind == 'file_change' then
-    return call(item, known or {}), 'call'
+    return call.lines(item, known or {}), 'call'
   elseif kind == 'notice' or kind == 'error' then
     return notice(payload), 'text'
   elseif kind == 'interrupt' then
-    return { ('%s %s.'):format(M.SIGN.notice, M.decided('Stopped', payload.by, payload.from)) }, 'text'
+    return { ('%s %s.'):format(M.SIGN.notice, call.decided('Stopped', payload.by, payload.from)) }, 'text'
   elseif kind == 'plan' and not (known and known.request and known.request.status == 'pending') then
     return plan(payload), 'text'
   elseif (kind == 'question' or kind == 'plan') and known and known.request and known.request.status == 'pending' then
