@@ -4,12 +4,16 @@
 // the link: conversations/, approvals/, review/ and locks/ take that. The bridge outlives the daemon, so a link that ends
 // here is a bridge that ended.
 
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import {
   CloseAction, ErrorAction, LanguageClient, ResponseError, RevealOutputChannelOn, type LanguageClientOptions,
 } from 'vscode-languageclient/node';
 
+import { settings } from './config';
+import { oneLine } from './core/display';
 import { find } from './daemon';
 import type { LinkState } from './conversations/messages';
 import { PROTOCOL, type ClientNotifications, type ErrorData, type Hello, type Notifications, type Requests, type ServerRequests } from './protocol.gen';
@@ -27,6 +31,9 @@ type Asked<M extends keyof ServerRequests> = (params: ServerRequests[M]['params'
 
 const MOST_ENDS = 5;
 const ENDS_WITHIN_MS = 180_000;
+const STOP_MS = 2_000;
+const LOOK_EVERY_MS = 2_000;
+const LOOK_FOR_MS = 900_000;
 const DOWN: Trouble = { code: 'down', sentence: 'There is no link to the daemon just now; it comes back by itself. Try again in a moment.' };
 // An editor that shows the daemon's own text as Markdown or takes its edits is all that the client library has to do.
 const SELECTOR = [{ scheme: 'file' }, { scheme: 'untitled' }, { scheme: 'vscode-notebook-cell' }];
@@ -43,8 +50,14 @@ export class Link implements vscode.Disposable {
   private readonly told = new Map<string, ((params: never) => void)[]>();
   private readonly asked = new Map<string, (params: never) => Promise<unknown>>();
   private readonly changed = new vscode.EventEmitter<LinkState>();
+  private readonly heard = new vscode.EventEmitter<string>();
+  private bridge: ChildProcess | undefined;
+  private turn: Promise<void> = Promise.resolve();
+  private looking: NodeJS.Timeout | undefined;
   private ends: number[] = [];
   readonly onState = this.changed.event;
+  /** What daemon and bridge say to a person. */
+  readonly onSaid = this.heard.event;
 
   constructor(
     private readonly log: vscode.LogOutputChannel,
@@ -62,44 +75,44 @@ export class Link implements vscode.Disposable {
     this.asked.set(method, handler);
   }
 
-  async start(): Promise<void> {
-    const found = await find();
-    if (found === undefined) {
-      this.program = undefined;
-      return this.enter('missing', 'No agent-ls was found. Install it, or name it in the setting agentLs.command.');
-    }
-    this.program = found.file;
-    this.log.info(`agent-ls from ${found.origin}: ${found.file}`);
-    this.enter('starting');
-    const client = new LanguageClient('agentLs', 'agent-ls', { command: found.file, args: ['connect'] }, this.options());
-    this.client = client;
-    for (const [method, handlers] of this.told) {
-      client.onNotification(method, (params: unknown) => handlers.forEach((handler) => handler(params as never)));
-    }
-    for (const [method, handler] of this.asked) {
-      client.onRequest(method, (params: unknown) => handler(params as never));
-    }
-    try {
-      await client.start();
-    } catch (error) {
-      this.log.error(`could not start: ${String(error)}`);
-      this.enter('down', 'agent-ls could not start. Run “Agent: Show Log of the Daemon”, or `agent-ls doctor` in a terminal.');
+  /** One after another: what asks for another link at the same moment does not make two. */
+  start(): Promise<void> {
+    this.turn = this.turn.then(() => this.begin()).catch((error: unknown) => this.log.error(`could not start: ${String(error)}`));
+    return this.turn;
+  }
+
+  /** Looks again from time to time, until it is there or nobody waits for it any more. */
+  lookFor(): void {
+    clearInterval(this.looking);
+    const until = performance.now() + LOOK_FOR_MS;
+    this.looking = setInterval(() => void this.look(until), LOOK_EVERY_MS);
+  }
+
+  /** Where there was none: whether there is one now. */
+  async look(until = Infinity): Promise<void> {
+    if (this.state !== 'missing' || performance.now() > until) {
+      clearInterval(this.looking);
+    } else if ((await find()) !== undefined && this.state === 'missing') {
+      clearInterval(this.looking);
+      this.enter('starting');
+      await this.start();
     }
   }
 
   async restart(): Promise<void> {
-    await this.stop();
     this.ends = [];
+    this.turn = this.turn.then(() => this.stop());
     await this.start();
   }
 
   async stop(): Promise<void> {
-    const client = this.client;
+    const { client, bridge } = this;
     this.client = undefined;
+    this.bridge = undefined;
     this.hello = undefined;
-    if (client !== undefined) {
-      await client.dispose(2000).catch((error: unknown) => this.log.warn(`ended late: ${String(error)}`));
-    }
+    // One that has not begun yet cannot be asked to end.
+    await client?.dispose(STOP_MS).catch((error: unknown) => this.log.info(`ended late: ${String(error)}`));
+    bridge?.kill();
   }
 
   async request<M extends keyof Requests>(method: M, params: Requests[M]['params']): Promise<Answer<Requests[M]['result']>> {
@@ -125,8 +138,47 @@ export class Link implements vscode.Disposable {
   }
 
   dispose(): Promise<void> {
+    clearInterval(this.looking);
     this.changed.dispose();
+    this.heard.dispose();
     return this.stop();
+  }
+
+  private async begin(): Promise<void> {
+    const found = await find();
+    if (found === undefined) {
+      this.program = undefined;
+      return this.enter('missing', missing(settings().command));
+    }
+    this.program = found.file;
+    this.log.info(`agent-ls from ${found.origin}: ${found.file}`);
+    this.enter('starting');
+    const client = new QuietClient('agentLs', 'agent-ls', () => this.spawned(found.file), this.options());
+    this.client = client;
+    for (const [method, handlers] of this.told) {
+      client.onNotification(method, (params: unknown) => handlers.forEach((handler) => handler(params as never)));
+    }
+    // The library would show it as a message in which links are live; it is text of others.
+    client.onNotification('window/showMessage', ({ message }: { message: string }) => this.heard.fire(message));
+    for (const [method, handler] of this.asked) {
+      client.onRequest(method, (params: unknown) => handler(params as never));
+    }
+    client.start().catch((error: unknown) => this.failed(client, error));
+  }
+
+  private failed(client: LanguageClient, error: unknown): void {
+    this.log.error(`could not start: ${String(error)}`);
+    if (client === this.client && this.state !== 'ready') {
+      this.enter('down', 'agent-ls could not start. Run “Agent: Show Log of the Daemon”, or `agent-ls doctor` in a terminal.');
+    }
+  }
+
+  /** Not in the workspace's folder: nothing of it may have a say in what is started. */
+  private spawned(file: string): Promise<ChildProcess> {
+    const bridge = spawn(file, ['connect'], { cwd: homedir(), stdio: 'pipe' });
+    bridge.on('error', (error) => this.log.error(`could not run ${file}: ${error.message}`));
+    this.bridge = bridge;
+    return Promise.resolve(bridge);
   }
 
   private options(): LanguageClientOptions {
@@ -140,7 +192,7 @@ export class Link implements vscode.Disposable {
           version: this.version,
           windowId: this.windowId,
           protocol: { min: PROTOCOL, max: PROTOCOL },
-          features: ['ui.approval', 'ui.question', 'ui.reveal', 'document.save'],
+          features: ['ui.approval', 'ui.question', 'ui.reveal', 'document.save', 'diagnostics', 'lsp.proxy'],
           prompts: 'none',
           trusted: vscode.workspace.isTrusted,
         },
@@ -176,6 +228,27 @@ export class Link implements vscode.Disposable {
     this.sentence = sentence;
     this.changed.fire(state);
   }
+}
+
+/** The library shows its troubles in messages with buttons; here they go into the log, and the status bar says what to do. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+
+  override warn(message: string, data?: unknown): void {
+    super.warn(message, data, false);
+  }
+
+  override info(message: string, data?: unknown): void {
+    super.info(message, data, false);
+  }
+}
+
+function missing(chosen: string): string {
+  return chosen === ''
+    ? 'No agent-ls was found. Install it, or name it in the setting agentLs.command.'
+    : `The setting agentLs.command names “${oneLine(chosen, 120)}”, and that is no program that can be run. Correct it, or leave it empty.`;
 }
 
 function troubleOf(error: unknown): Trouble {

@@ -12,6 +12,7 @@ export function registerCommands(agent: Agent): vscode.Disposable[] {
     on('daemon.log', () => log(agent)),
     on('daemon.restart', () => restart(agent)),
     on('install', () => begin(agent)),
+    on('settings', () => vscode.commands.executeCommand('workbench.action.openSettings', '@ext:agent-ls.agent-ls')),
     on('walkthrough', () => vscode.commands.executeCommand('workbench.action.openWalkthrough', `${agent.context.extension.id}#start`, false)),
   ];
 }
@@ -53,8 +54,9 @@ async function begin(agent: Agent): Promise<void> {
   }
   if (agent.link.state === 'missing') {
     install();
-    agent.voice.say('When it is installed, run “Agent: Install agent-ls” once more, or reload the window.');
+    agent.link.lookFor();
+    agent.voice.say('The terminal installs it; it is used as soon as it is there.');
   } else {
-    agent.voice.say('agent-ls is there.');
+    agent.voice.say(agent.link.sentence ?? 'agent-ls is there.');
   }
 }

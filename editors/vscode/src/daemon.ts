@@ -5,7 +5,7 @@
 
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
@@ -27,18 +27,21 @@ export async function find(): Promise<Candidate | undefined> {
     interpreter: vscode.workspace.isTrusted ? interpreter() : undefined,
     home: homedir(),
   });
+  const roots = vscode.workspace.isTrusted ? [] : await Promise.all(folders.map((folder) => realpath(folder.uri.fsPath).catch(() => folder.uri.fsPath)));
   for (const candidate of places) {
-    if (await runs(candidate.file)) {
+    if (await runs(candidate.file, roots)) {
       return candidate;
     }
   }
   return undefined;
 }
 
-async function runs(file: string): Promise<boolean> {
+/** `never`: folders of which nothing is started, wherever a link to it stands. */
+async function runs(file: string, never: readonly string[]): Promise<boolean> {
   try {
     await access(file, constants.X_OK);
-    return true;
+    const real = await realpath(file);
+    return !never.some((folder) => real.startsWith(`${folder}/`)) && (await stat(real)).isFile();
   } catch {
     return false;
   }
@@ -54,7 +57,8 @@ function interpreter(): string | undefined {
   if (python?.isActive) {
     return python.exports.environments?.getActiveEnvironmentPath().path;
   }
-  return vscode.workspace.getConfiguration('python').get<string>('defaultInterpreterPath');
+  const named = vscode.workspace.getConfiguration('python').get<unknown>('defaultInterpreterPath');
+  return typeof named === 'string' ? named : undefined;
 }
 
 /** `agent-ls VERB …` to its end: what it printed. */
@@ -71,7 +75,7 @@ export function install(): void {
   const terminal = vscode.window.createTerminal({ name: 'Install agent-ls' });
   terminal.show();
   terminal.sendText(
-    'if command -v uv >/dev/null; then uv tool install agent-ls; elif command -v pipx >/dev/null; then pipx install agent-ls; ' +
-      'else python3 -m pip install --user agent-ls; fi',
+    '{ if command -v uv >/dev/null; then uv tool install agent-ls; elif command -v pipx >/dev/null; then pipx install agent-ls; ' +
+      "else python3 -m pip install --user agent-ls; fi; } || echo 'Not installed. From its source: make install'",
   );
 }

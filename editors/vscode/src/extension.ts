@@ -23,6 +23,7 @@ import { Summaries } from './conversations/summaries';
 import { ConversationsTree } from './conversations/tree';
 import { followUsage } from './conversations/usage';
 import { RequestBook } from './core/requests';
+import { shareLanguage } from './language';
 import { LocksTree } from './locks/tree';
 import { Memory } from './memory';
 import { Papers } from './papers';
@@ -42,6 +43,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   context.subscriptions.push(...parts);
   context.subscriptions.push(
     vscode.workspace.onDidGrantWorkspaceTrust(() => void agent.link.restart()),
+    // Installed elsewhere meanwhile.
+    vscode.window.onDidChangeWindowState(({ focused }) => focused && void agent.link.look()),
     vscode.workspace.onDidChangeWorkspaceFolders(() => void agent.link.restart()),
     vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('agentLs.command') && void agent.link.restart()),
   );
@@ -84,6 +87,7 @@ function compose(context: vscode.ExtensionContext): { agent: Agent; parts: vscod
 
 /** What is greeted anew follows everything anew. */
 function listen(agent: Agent, asked: vscode.EventEmitter<void>): void {
+  agent.link.onSaid((sentence) => agent.voice.say(sentence));
   agent.link.on('agent/request/changed', (params) => {
     const difference = agent.book.update(params, performance.now());
     asked.fire();
@@ -124,6 +128,7 @@ function shown(agent: Agent, chat: Chat, attachments: Attachments): vscode.Dispo
     ...registerCommands(agent),
     ...registerRules(agent),
     ...serve(agent),
+    ...shareLanguage(agent),
     ...followUsage(agent, chat),
   ];
 }

@@ -18,12 +18,7 @@ export class Memory {
 
   /** Without a folder (no workspace is open) it remembers as long as it lives. */
   constructor(private readonly folder: string | undefined) {
-    try {
-      const found = JSON.parse(readFileSync(this.file, 'utf8')) as Partial<Held>;
-      this.held = { conversation: found.conversation, drafts: found.drafts ?? {} };
-    } catch {
-      // The first time there is none.
-    }
+    this.held = this.found() ?? this.held;
   }
 
   get conversation(): string | undefined {
@@ -31,7 +26,7 @@ export class Memory {
   }
 
   set conversation(id: string | undefined) {
-    this.keep({ ...this.held, conversation: id });
+    this.keep({ drafts: this.found()?.drafts ?? this.held.drafts, conversation: id });
   }
 
   /** `''` is the conversation that is not there yet. */
@@ -41,13 +36,29 @@ export class Memory {
 
   write(conversation: string | undefined, text: string): void {
     const key = conversation ?? '';
-    const others = Object.entries(this.held.drafts).filter(([known]) => known !== key);
+    // Another window on this workspace may have written others meanwhile.
+    const held = this.found()?.drafts ?? this.held.drafts;
+    const others = Object.entries(held).filter(([known]) => known !== key);
     const drafts = Object.fromEntries(text === '' ? others : [...others.slice(1 - MOST_DRAFTS), [key, text]]);
     this.keep({ ...this.held, drafts });
   }
 
   private get file(): string {
     return path.join(this.folder ?? '', 'window.json');
+  }
+
+  private found(): Held | undefined {
+    if (this.folder === undefined) {
+      return undefined;
+    }
+    try {
+      const found = JSON.parse(readFileSync(this.file, 'utf8')) as Partial<Held> | null;
+      const drafts = Object.entries(found?.drafts ?? {}).filter(([, text]) => typeof text === 'string');
+      return { conversation: typeof found?.conversation === 'string' ? found.conversation : undefined, drafts: Object.fromEntries(drafts) };
+    } catch {
+      // The first time there is none.
+      return undefined;
+    }
   }
 
   private keep(held: Held): void {

@@ -102,3 +102,13 @@ test('parts of one stream go on as one, another stream or a fresh text does not'
     ],
   );
 });
+
+test('what failed or was stopped can be asked again until something else was said', () => {
+  const error = item(2, { kind: 'error', payload: { code: 'provider_error', message: 'no' } });
+  const [asked, partial] = [item(1, { kind: 'user_message', payload: { content: [] } }), item(3, { status: 'interrupted' })];
+  const of = (...items: ReturnType<typeof item>[]): string | undefined => new Conversation(attached({ items })).failure?.id;
+  assert.deepEqual([of(), of(asked), of(asked, error), of(asked, error, partial)], [undefined, undefined, 'i2', 'i2']);
+  assert.deepEqual([of(asked, error, item(4)), of(error, item(5, { kind: 'user_message', payload: { content: [] } }))], [undefined, undefined]);
+  assert.equal(of(asked, item(2, { kind: 'interrupt', payload: { by: 'ada' } })), 'i2');
+  assert.equal(new Conversation(attached({ items: [asked, error], run: run(2) })).failure, undefined);
+});

@@ -26,3 +26,12 @@ test('what the setting names is the only one', () => {
   assert.deepEqual(candidates({ ...PLACES, setting: '~/a', variable: '/x' }), [{ file: '/home/me/a', origin: 'setting' }]);
   assert.deepEqual(candidates({ ...PLACES, variable: '/x' })[0], { file: '/x', origin: 'variable' });
 });
+
+test('a setting may be a name on the PATH, or a place in a workspace that is trusted', () => {
+  const files = (setting: string, trusted = true): string[] => candidates({ ...PLACES, setting, trusted }).map(({ file }) => file);
+  assert.deepEqual(files('agent-ls-next'), ['/usr/bin/agent-ls-next', '/home/me/project/bin/agent-ls-next']);
+  assert.deepEqual(files('agent-ls-next', false), ['/usr/bin/agent-ls-next']);
+  for (const inside of ['./bin/agent-ls', 'bin/agent-ls', '${workspaceFolder}/bin/agent-ls']) {
+    assert.deepEqual([files(inside), files(inside, false)], [['/home/me/project/bin/agent-ls'], []]);
+  }
+});

@@ -31,3 +31,22 @@ test('only the newest drafts are kept, and without a folder it still remembers',
   }
   assert.deepEqual([memory.draft('c79'), memory.draft('c0')], ['x', '']);
 });
+
+test('two windows on one workspace keep each other’s drafts, and a file of somebody else’s making is as none', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'als-'));
+  try {
+    const [one, other] = [new Memory(folder), new Memory(folder)];
+    one.write('c1', 'of the first');
+    other.write('c2', 'of the second');
+    other.conversation = 'c2';
+    const again = new Memory(folder);
+    assert.deepEqual([again.draft('c1'), again.draft('c2'), again.conversation], ['of the first', 'of the second', 'c2']);
+    writeFileSync(path.join(folder, 'window.json'), '{"conversation": 7, "drafts": {"c1": 7, "c2": "x"}}');
+    const odd = new Memory(folder);
+    assert.deepEqual([odd.conversation, odd.draft('c1'), odd.draft('c2')], [undefined, '', 'x']);
+    writeFileSync(path.join(folder, 'window.json'), 'null');
+    assert.equal(new Memory(folder).draft('c2'), '');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -5,10 +5,11 @@
 import type { ComponentChild, JSX } from 'preact';
 
 import { tell } from './host';
+import { Countdown } from './countdown';
 import { Markdown } from './markdown';
 import { memo } from './memo';
 import { RequestCard } from './request';
-import { Diff, Output } from './text';
+import { Diff, Output, Words } from './text';
 import type { Flight } from '../src/core/conversation';
 import { callTitle, contextTitle, cost, fileName, outcome } from '../src/core/labels';
 import { escaped, oneLine, prose, word } from '../src/core/display';
@@ -20,11 +21,13 @@ const STATES: Record<string, string> = { pending: 'waiting', running: 'running',
 interface Props {
   readonly item: Item;
   readonly request: Request | undefined;
+  /** Whether its run can be asked again from here. */
+  readonly again: boolean;
   /** Output so far, while it runs. */
   readonly output: string;
 }
 
-export const ItemView = memo(({ item, request, output }: Props): JSX.Element => {
+export const ItemView = memo(({ item, request, again, output }: Props): JSX.Element => {
   const { payload } = item;
   switch (item.kind) {
     case 'user_message':
@@ -36,7 +39,7 @@ export const ItemView = memo(({ item, request, output }: Props): JSX.Element => 
     case 'tool_call':
     case 'command':
     case 'file_change':
-      return <CallView item={item} call={payload as Call} request={request} output={output} />;
+      return <CallView item={item} call={payload as Call} request={request} output={output} again={again} />;
     case 'todo_list':
       return <Todo steps={(payload as TodoList).steps} />;
     case 'question':
@@ -47,9 +50,14 @@ export const ItemView = memo(({ item, request, output }: Props): JSX.Element => 
       return <SubagentView item={item} payload={payload as Subagent} />;
     case 'notice':
     case 'error':
-      return <NoticeView item={item} payload={payload as Notice} />;
+      return <NoticeView item={item} payload={payload as Notice} again={again} />;
     case 'interrupt':
-      return <Line icon="debug-stop">Stopped by {oneLine((payload as Interruption).by, 40)}{from(payload as Interruption)}.</Line>;
+      return (
+        <Line icon="debug-stop">
+          Stopped by {oneLine((payload as Interruption).by, 40)}
+          {from(payload as Interruption)}. {again && <Again runId={item.runId} />}
+        </Line>
+      );
     default:
       return <Other item={item} />;
   }
@@ -65,7 +73,7 @@ function User({ payload }: { readonly payload: UserMessage }): JSX.Element {
       {payload.content.map((block, at) => {
         switch (block.type) {
           case 'text':
-            return <p key={at} class="plain">{escaped(prose(block.text ?? ''))}</p>;
+            return <Words key={at} text={block.text ?? ''} title="message" />;
           case 'image':
             return <Picture key={at} mimeType={block.mimeType ?? ''} data={block.data ?? ''} />;
           default:
@@ -194,16 +202,21 @@ function PlanView({ item, payload, request }: { readonly item: Item; readonly pa
   );
 }
 
-function NoticeView({ item, payload }: { readonly item: Item; readonly payload: Notice }): JSX.Element {
+function NoticeView({ item, payload, again }: { readonly item: Item; readonly payload: Notice; readonly again: boolean }): JSX.Element {
+  const waits = payload.until !== undefined && item.status === 'running';
   return (
-    <Line icon={item.kind === 'error' ? 'error' : 'info'} kind={item.kind}>
+    <Line icon={waits ? 'watch' : item.kind === 'error' ? 'error' : 'info'} kind={item.kind}>
       {escaped(prose(payload.message))} {payload.hint !== undefined && escaped(payload.hint)}
-      {item.kind === 'error' && (
-        <button class="link" onClick={() => tell({ type: 'retry', runId: item.runId })}>
-          Try again
-        </button>
-      )}
+      {waits && <Countdown since={item.createdAt} until={payload.until ?? ''} runId={item.runId} {...payload} />} {again && <Again runId={item.runId} />}
     </Line>
+  );
+}
+
+function Again({ runId }: { readonly runId: string }): JSX.Element {
+  return (
+    <button class="link" onClick={() => tell({ type: 'retry', runId })}>
+      Try again
+    </button>
   );
 }
 

@@ -49,6 +49,11 @@ class App extends Component {
         ) : (
           <List ref={this.list} of={conversation?.id ?? ''} keys={rows.map((row) => row.key)} guess={(at) => rows[at]?.guess ?? 40} row={(at) => rows[at]?.draw()} label="Transcript" />
         )}
+        {rows.length > 0 && store.link.state !== 'ready' && (
+          <section class="unlinked">
+            <Unlinked store={store} />
+          </section>
+        )}
         <div class="said-line" role="status">
           {store.said}
         </div>
@@ -66,7 +71,8 @@ class App extends Component {
 function rowsOf(conversation: Conversation): Row[] {
   const asked = new Map<string, Request>();
   conversation.requests.forEach((request) => asked.set(request.itemId, request));
-  const rows = conversation.items.filter((item) => shown(item)).map((item) => rowOf(item, asked.get(item.id), conversation));
+  const failure = conversation.failure?.id;
+  const rows = conversation.items.filter((item) => shown(item)).map((item) => rowOf(item, asked.get(item.id), { conversation, failure }));
   for (const flight of conversation.flights.values()) {
     if (conversation.item(flight.itemId) === undefined) {
       rows.push({ key: flight.itemId, guess: 60, draw: () => <FlightView text={flight.text} phase={flight.phase} /> });
@@ -86,9 +92,10 @@ function rowsOf(conversation: Conversation): Row[] {
   return rows;
 }
 
-function rowOf(item: Item, request: Request | undefined, conversation: Conversation): Row {
+function rowOf(item: Item, request: Request | undefined, { conversation, failure }: { conversation: Conversation; failure: string | undefined }): Row {
   const output = conversation.flights.get(item.id)?.output ?? '';
-  return { key: item.id, guess: GUESSES[item.kind] ?? 40, draw: () => <ItemView item={item} request={request} output={output} /> };
+  const again = item.id === failure;
+  return { key: item.id, guess: GUESSES[item.kind] ?? 40, draw: () => <ItemView item={item} request={request} output={output} again={again} /> };
 }
 
 function shown(item: Item): boolean {
@@ -148,28 +155,40 @@ function Steps({ conversation }: { readonly conversation: Conversation | undefin
 }
 
 function Empty({ store }: { readonly store: Store }): JSX.Element {
-  const { state, sentence } = store.link;
-  const run = (name: string): void => tell({ type: 'command', name, argument: '' });
   return (
     <div class="empty">
-      {state === 'ready' && (
+      {store.link.state === 'ready' ? (
         <>
           <h2>What shall be done?</h2>
           <p class="dim">
             <kbd>@</kbd> names a file, <kbd>/</kbd> a command. What changes something asks you first. Everything goes on when you close this window.
           </p>
         </>
-      )}
-      {state === 'starting' && <p class="dim">Connecting to the daemon…</p>}
-      {(state === 'missing' || state === 'down') && (
-        <>
-          <p>{sentence}</p>
-          <button class="primary" onClick={() => run(state === 'missing' ? 'install' : 'restart')}>
-            {state === 'missing' ? 'Install agent-ls' : 'Try again'}
-          </button>
-        </>
+      ) : (
+        <Unlinked store={store} />
       )}
     </div>
+  );
+}
+
+/** Why nothing can be asked just now, and the way out. */
+function Unlinked({ store }: { readonly store: Store }): JSX.Element {
+  const { state, sentence } = store.link;
+  const run = (name: string): void => tell({ type: 'command', name, argument: '' });
+  if (state === 'starting') {
+    return <p class="dim">Connecting to the daemon…</p>;
+  }
+  return (
+    <>
+      <h2>{state === 'missing' ? 'agent-ls was not found' : 'There is no daemon'}</h2>
+      <p class="dim">{sentence}</p>
+      <div class="answers">
+        <button class="primary" onClick={() => run(state === 'missing' ? 'install' : 'restart')}>
+          {state === 'missing' ? 'Install agent-ls' : 'Try again'}
+        </button>
+        <button onClick={() => run(state === 'missing' ? 'settings' : 'log')}>{state === 'missing' ? 'Choose the program' : 'Show the log'}</button>
+      </div>
+    </>
   );
 }
 

@@ -11,9 +11,9 @@ import { Markdown } from './markdown';
 import { Questions } from './questions';
 import { Command, Diff, Output } from './text';
 import { editable } from '../src/core/edits';
-import { beside, requestTitle, rulesKept } from '../src/core/labels';
+import { askedFor, beside, requestTitle, rulesKept } from '../src/core/labels';
 import { oneLine, warning, word } from '../src/core/display';
-import { UNREAD_MS } from '../src/core/requests';
+import { UNREAD_MS, scopeOf } from '../src/core/requests';
 import type { Option, Request } from '../src/protocol.gen';
 
 export function RequestCard({ request }: { readonly request: Request }): JSX.Element {
@@ -24,6 +24,7 @@ export function RequestCard({ request }: { readonly request: Request }): JSX.Ele
       <h3 class="card-head">
         <span class="codicon codicon-bell-dot" aria-hidden="true" /> #{request.number} {command ? 'Run a command' : requestTitle(request)}
       </h3>
+      {askedFor(request) !== undefined && <p class="dim">{askedFor(request)}</p>}
       {request.kind === 'question' ? <Questions request={request} fresh={fresh} /> : <Approval request={request} fresh={fresh} />}
     </section>
   );
@@ -84,10 +85,6 @@ function Approval({ request, fresh }: { readonly request: Request; readonly fres
   );
 }
 
-function scopeOf({ scope }: Option): { scope?: 'once' | 'conversation' | 'workspace' } {
-  return scope === 'once' || scope === 'conversation' || scope === 'workspace' ? { scope } : {};
-}
-
 function Body({ request }: { readonly request: Request }): JSX.Element {
   const card = request.card ?? {};
   if (request.kind === 'plan') {
@@ -100,13 +97,8 @@ function Body({ request }: { readonly request: Request }): JSX.Element {
         <Warning text={card.command} />
         {typeof card.cwd === 'string' && <p class="dim">in {oneLine(card.cwd, 1000)}</p>}
         {beside(card).map((line, at) => (
-          <p key={at} class="warn">
+          <p key={at} class="warn plain">
             {line}
-          </p>
-        ))}
-        {Object.entries((card.environment ?? {}) as Record<string, string | null>).map(([name, value]) => (
-          <p key={name} class="warn">
-            {value === null ? `without ${oneLine(name)}` : `with ${oneLine(`${name}=${value}`, 1000)}`}
           </p>
         ))}
       </>

@@ -6,11 +6,14 @@ import type { JSX } from 'preact';
 
 import { memo } from './memo';
 import { tell } from './host';
-import { escaped, named } from '../src/core/display';
-import { lines as linesOf } from '../src/core/diff';
+import { escaped, named, prose } from '../src/core/display';
+import { lines as linesOf, type DiffLine } from '../src/core/diff';
 
 const MOST_LINES = 200;
+/** Of what waits for an answer; all of it opens in an editor. */
+const MOST_LINES_WHOLE = 3_000;
 const LONGEST_LINE = 2_000;
+const LONGEST_WORDS = 10_000;
 const LONGEST_SPLIT = 400_000;
 
 interface OutputProps {
@@ -50,25 +53,40 @@ function shortened(line: string, length: number): string {
 
 export const Diff = memo(({ text, whole = false }: { readonly text: string; readonly whole?: boolean }): JSX.Element => {
   const all = linesOf(text);
-  const shown = whole ? all : all.slice(0, MOST_LINES);
+  const most = whole ? MOST_LINES_WHOLE : MOST_LINES;
+  const shown = all.slice(0, most);
   return (
     <div class="diff">
       <pre tabIndex={0}>
-        {shown.map(({ kind, text: line }, at) => (
+        {grouped(shown).map(({ kind, text: lines }, at) => (
           <span key={at} class={`line ${kind}`}>
-            {kind === 'hunk' ? line.replace(/^(@@[^@]*@@).*$/, '$1') : shortened(named(line.slice(0, LONGEST_LINE)), line.length)}
-            {'\n'}
+            {lines}
           </span>
         ))}
       </pre>
       {shown.length < all.length && (
         <button class="link" onClick={() => tell({ type: 'text', text, title: 'change.diff', language: 'diff' })}>
-          … {all.length - shown.length} more lines: open all of it
+          … {(all.length - shown.length).toLocaleString('en')} more lines: open all of it
         </button>
       )}
     </div>
   );
 });
+
+/** Lines of one kind that follow each other are one element: a new file of a thousand lines is drawn at once. */
+function grouped(lines: readonly DiffLine[]): DiffLine[] {
+  const found: { kind: DiffLine['kind']; text: string }[] = [];
+  for (const { kind, text } of lines) {
+    const last = found.at(-1);
+    const shown = `${kind === 'hunk' ? text.replace(/^(@@[^@]*@@).*$/, '$1') : shortened(named(text.slice(0, LONGEST_LINE)), text.length)}\n`;
+    if (last !== undefined && last.kind === kind && kind !== 'file') {
+      last.text += shown;
+    } else {
+      found.push({ kind, text: shown });
+    }
+  }
+  return found;
+}
 
 /** A command as it will run: every sign of it, those that cannot be seen by name. */
 export function Command({ text }: { readonly text: string }): JSX.Element {
@@ -76,5 +94,20 @@ export function Command({ text }: { readonly text: string }): JSX.Element {
     <pre class="command" tabIndex={0}>
       {escaped(text)}
     </pre>
+  );
+}
+
+/** Words of a person or of the daemon: as they are, and not without end. */
+export function Words({ text, title }: { readonly text: string; readonly title: string }): JSX.Element {
+  const shown = text.length > LONGEST_WORDS ? text.slice(0, LONGEST_WORDS) : text;
+  return (
+    <>
+      <p class="plain">{escaped(prose(shown))}</p>
+      {shown.length < text.length && (
+        <button class="link" onClick={() => tell({ type: 'text', text, title })}>
+          … {(text.length - shown.length).toLocaleString('en')} more characters: open all of it
+        </button>
+      )}
+    </>
   );
 }

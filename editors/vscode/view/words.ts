@@ -22,11 +22,14 @@ export const COMMANDS: readonly (readonly [name: string, what: string])[] = [
   ['rename', 'Rename the conversation'],
   ['export', 'Export the conversation as Markdown'],
   ['stop', 'Stop the run'],
+  ['hurry', 'Try again now instead of after the wait'],
+  ['retry', 'Ask again what failed or was stopped'],
   ['rules', 'Show the rules'],
   ['locks', 'Show the locks'],
   ['status', 'Show the status of the daemon'],
   ['log', 'Show the log of the daemon'],
   ['restart', 'Restart the daemon'],
+  ['settings', 'Open the settings'],
 ];
 
 /** The `@file` or `/command` that the cursor stands at the end of. */

@@ -93,6 +93,31 @@ async def test_a_hostile_transcript_only_shows_as_text(scenery: Stage, vscode: W
     assert vscode.trouble == []
 
 
+async def test_names_that_look_like_markup_are_names_wherever_they_stand(scenery: Stage, vscode: Window) -> None:
+    name = "$(check) [x](command:workbench.action.closeActiveEditor)<b>.txt"
+    file = scenery.file(name, "a = 1\n")
+    edit = use("edit", path=name, edits=[{"old": "a = 1", "new": "a = 2 [y](command:x)"}])
+    scenery.answers("Rename nothing", use("read", path=name), edit, say(f"Changed {name}"))
+    await vscode.ask("Rename nothing")
+    row = vscode.tree("Approvals").first
+    await expect(row).to_contain_text(name)
+    await vscode.keys("Control+Alt+a", "n")
+    thread = vscode.page.locator(".review-widget")
+    await expect(thread).to_contain_text(name)
+    await expect(thread).to_contain_text("a = 2 [y](command:x)")
+    await row.hover()
+    hover = vscode.page.locator(".monaco-hover, .workbench-hover").filter(has_text="command:x")
+    await expect(hover.first).to_be_visible()
+    for place in (row, thread, hover, vscode.chat().locator(".card")):
+        await expect(
+            place.locator("a[data-href^='command:'], a[href^='command:'], b, strong >> text=<b>")
+        ).to_have_count(0)
+    await vscode.read_it()
+    await vscode.keys("Control+Alt+a", "a")
+    await expect(vscode.chat().locator(".said")).to_contain_text("Changed $(check)")
+    assert file.read_text() == "a = 2 [y](command:x)\n"
+
+
 async def test_a_conversation_of_two_thousand_items_draws_only_what_is_seen(scenery: Stage, vscode: Window) -> None:
     await vscode.open_conversation(SEEDED_TITLE)
     chat = vscode.chat()

@@ -93,6 +93,10 @@ class Window:
 
     async def file(self, name: str) -> Locator:
         """Opens a file of the workspace; its editor."""
+        await self.open_file(name)
+        return self.editor(name)
+
+    async def open_file(self, name: str) -> None:
         box = self.page.locator(".quick-input-widget .quick-input-box input")
         row = self.page.locator(".quick-input-widget .monaco-list-row", has_text=name).first
 
@@ -102,7 +106,6 @@ class Window:
             await row.click(timeout=5000)
 
         await _again(once, self.page)
-        return self.editor(name)
 
     def editor(self, name: str) -> Locator:
         return self.page.locator(f".editor-instance .monaco-editor[data-uri$='/{name}']")

@@ -6,9 +6,9 @@
 import * as vscode from 'vscode';
 
 import type { Agent } from '../context';
-import { guard, settled, type Difference, type Held } from '../core/requests';
+import { guard, isPrefix, scopeOf, settled, type Difference, type Held } from '../core/requests';
 import { requestTitle } from '../core/labels';
-import type { Request, Respond } from '../protocol.gen';
+import type { Option, Request, Respond } from '../protocol.gen';
 
 export type Scope = 'once' | 'conversation' | 'workspace';
 export type Said = Omit<Respond, 'commandId' | 'requestId' | 'digest'>;
@@ -26,12 +26,16 @@ export class Answers {
   constructor(private readonly agent: Pick<Agent, 'book' | 'link' | 'voice'>) {}
 
   allow(held: Held, scope: Scope, shown: Shown): Promise<boolean> {
-    const option = held.request.options.find((one) => one.decision === 'allow' && (one.scope ?? 'once') === scope);
+    const option = held.request.options.find((one) => one.decision === 'allow' && (one.scope ?? 'once') === scope && !isPrefix(one));
     if (option === undefined) {
       this.agent.voice.say(`#${held.request.number} cannot be allowed for good; it is asked each time.`);
       return Promise.resolve(false);
     }
-    return this.give(held, { decision: 'allow', scope, optionId: option.id }, shown);
+    return this.choose(held, option, shown);
+  }
+
+  choose(held: Held, option: Option, shown: Shown): Promise<boolean> {
+    return this.give(held, { decision: option.decision, optionId: option.id, ...scopeOf(option) }, shown);
   }
 
   deny(held: Held, reason: string, shown: Shown): Promise<boolean> {

@@ -5,21 +5,19 @@
 
 import * as vscode from 'vscode';
 
-import { lines } from '../core/diff';
+import { lines, perFile } from '../core/diff';
 import { escaped, named, oneLine, warning, word } from '../core/display';
-import { beside, fileName, requestTitle, rulesKept } from '../core/labels';
+import { askedFor, beside, fileName, requestTitle, rulesKept } from '../core/labels';
+import { isPrefix } from '../core/requests';
 import type { Request } from '../protocol.gen';
 
 /** What it would do, complete, as lines of text. */
 export function body(request: Request): { text: string; language: string } {
   const card = request.card ?? {};
   if (typeof card.command === 'string') {
-    const environment = Object.entries((card.environment ?? {}) as Record<string, string | null>).map(([name, value]) =>
-      value === null ? `# without ${escaped(name)}` : `# with ${escaped(`${name}=${value}`)}`,
-    );
     const where = typeof card.cwd === 'string' ? [`# in ${oneLine(card.cwd, 1000)}`] : [];
     const more = beside(card).map((line) => `# ${line}`);
-    return { text: [escaped(card.command), ...where, ...more, ...environment].join('\n'), language: 'shellscript' };
+    return { text: [escaped(card.command), ...where, ...more].join('\n'), language: 'shellscript' };
   }
   if (typeof card.diff === 'string') {
     return { text: lines(card.diff).map((line) => named(line.text)).join('\n'), language: 'diff' };
@@ -31,13 +29,31 @@ export function body(request: Request): { text: string; language: string } {
   return { text: escaped(given.join('\n')), language: 'plaintext' };
 }
 
-/** The URI and diff of a change of a file. */
-export function change(request: Request): { uri: vscode.Uri; diff: string } | undefined {
+export interface Change {
+  readonly uri: vscode.Uri;
+  readonly diff: string;
+}
+
+/** The files that it would change; of a patch over several each one, where its diff is all there. */
+export function changes(request: Request): Change[] {
   const card = request.card ?? {};
   if (request.kind !== 'approval' || card.type !== 'edit' || typeof card.uri !== 'string' || typeof card.diff !== 'string') {
-    return undefined;
+    return [];
   }
-  return { uri: vscode.Uri.parse(card.uri), diff: card.diff };
+  const named = (Array.isArray(card.files) ? (card.files as { uri?: unknown }[]) : []).map(({ uri }) => word(uri));
+  const parts = perFile(card.diff);
+  const uris = named.length > 1 && named.length === parts.length ? named : [card.uri];
+  return uris.map((uri, at) => ({ uri: vscode.Uri.parse(uri), diff: parts[at] ?? '' }));
+}
+
+/** The first of them. */
+export function change(request: Request): Change | undefined {
+  return changes(request)[0];
+}
+
+/** What of it touches this document. */
+export function changeOf(request: Request, uri: vscode.Uri | undefined): Change | undefined {
+  return changes(request).find((one) => one.uri.toString() === uri?.toString());
 }
 
 export function markdown(request: Request): vscode.MarkdownString {
@@ -51,6 +67,10 @@ export function markdown(request: Request): vscode.MarkdownString {
   }
   const fence = '`'.repeat(Math.max(3, longestTicks(text) + 1));
   said.appendMarkdown(`${fence}${language === 'shellscript' ? 'sh' : language}\n${text}\n${fence}\n`);
+  const asked = askedFor(request);
+  if (asked !== undefined) {
+    said.appendText(`${asked}\n`);
+  }
   for (const { rule, labels } of rulesKept(request.options)) {
     said.appendText(`${labels} ${rule}\n`);
   }
@@ -69,7 +89,8 @@ export function heading(request: Request): string {
 /** What menus may offer, read by `when` clauses. */
 export function flags(request: Request, editable: boolean): string {
   const scopes = request.options.filter((option) => option.decision === 'allow').map((option) => option.scope ?? 'once');
-  return [request.kind, ...(editable ? ['editable'] : []), ...scopes].join('.');
+  const prefix = request.options.some(isPrefix) ? ['prefix'] : [];
+  return [request.kind, ...(editable ? ['editable'] : []), ...new Set(scopes), ...prefix].join('.');
 }
 
 function longestTicks(text: string): number {

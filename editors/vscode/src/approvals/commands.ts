@@ -5,14 +5,16 @@
 import * as vscode from 'vscode';
 
 import { label, type Scope } from './answers';
-import { body, change, heading } from './card';
+import { body, change, changeOf, changes, heading } from './card';
 import type { Comments } from './comments';
 import { SCHEME, textOf, type Editing } from './editing';
 import type { ApprovalsTree, Node } from './tree';
+import { settings } from '../config';
 import type { Agent } from '../context';
 import { draftOf } from '../core/edits';
 import { located } from '../core/diff';
-import type { Held } from '../core/requests';
+import { oneLine, unadorned } from '../core/display';
+import { isPrefix, type Held } from '../core/requests';
 
 export interface Parts {
   readonly tree: ApprovalsTree;
@@ -49,6 +51,8 @@ export class ApprovalCommands {
       on('allowOnce', (given) => this.allow(given, 'once')),
       on('allowConversation', (given) => this.allow(given, 'conversation')),
       on('allowWorkspace', (given) => this.allow(given, 'workspace')),
+      on('allowPrefix', (given) => this.allowPrefix(given)),
+      on('choose', (given) => this.choose(given)),
       on('deny', (given) => this.deny(given)),
       on('editAndAllow', (given) => this.edit(given)),
       on('allowAsEdited', () => this.parts.editing.allow()),
@@ -75,6 +79,35 @@ export class ApprovalCommands {
       return this.parts.focusChat();
     }
     await this.agent.answers.allow(meant.held, scope, meant);
+  }
+
+  /** Whatever begins like this command, for this conversation. */
+  private async allowPrefix(given: Given): Promise<void> {
+    const meant = this.meant(given);
+    const option = meant?.held.request.options.find(isPrefix);
+    if (meant !== undefined && option === undefined) {
+      this.agent.voice.say(`No rule for what begins like #${meant.held.request.number} is offered; it can be allowed as it is.`);
+    } else if (meant !== undefined && option !== undefined) {
+      await this.agent.answers.choose(meant.held, option, meant);
+    }
+  }
+
+  /** Every way in which it can be allowed, each with the rule that it would keep. */
+  private async choose(given: Given): Promise<void> {
+    const meant = this.meant(given);
+    const options = meant?.held.request.options.filter(({ decision }) => decision === 'allow') ?? [];
+    if (meant === undefined || options.length === 0) {
+      return meant && this.parts.focusChat();
+    }
+    const offers = options.map((option) => ({
+      label: unadorned(oneLine(option.label, 120)),
+      detail: option.rule === undefined ? 'Keeps no rule.' : unadorned(`Keeps the rule ${oneLine(option.rule, 400)}`),
+      option,
+    }));
+    const chosen = await vscode.window.showQuickPick(offers, { title: unadorned(`Allow ${label(meant.held.request)}`), placeHolder: 'Escape: nothing is decided.' });
+    if (chosen !== undefined) {
+      await this.agent.answers.choose(meant.held, chosen.option, { ...meant, shown: true });
+    }
   }
 
   private async deny(given: Given): Promise<void> {
@@ -117,7 +150,8 @@ export class ApprovalCommands {
       return;
     }
     const { text, language } = body(request);
-    await this.agent.papers.show(`requests/${request.number}/${request.tool ?? request.kind}`, text, language);
+    const name = oneLine(request.tool ?? request.kind, 60).replaceAll('/', '∕');
+    await this.agent.papers.show(`requests/${request.number}/${name}`, text, language);
   }
 
   /** Goes to where the next card stands; that is a command of the person, so the cursor goes with it. */
@@ -171,7 +205,7 @@ export class ApprovalCommands {
   private byKey(): Held | undefined {
     const all = this.agent.book.all();
     const editor = vscode.window.activeTextEditor;
-    const here = all.filter(({ request }) => change(request)?.uri.toString() === editor?.document.uri.toString());
+    const here = all.filter(({ request }) => changeOf(request, editor?.document.uri) !== undefined);
     const chosen = this.parts.tree.visible ? all.find(({ request }) => request.id === this.parts.tree.selected) : undefined;
     const last = all.find(({ request }) => request.number === this.current);
     const found = (here.length === 1 ? here[0] : undefined) ?? chosen ?? last ?? (all.length === 1 ? all[0] : undefined);
@@ -182,9 +216,10 @@ export class ApprovalCommands {
   }
 
   private shown({ request }: Held): boolean {
-    const changed = change(request);
     const open = vscode.window.visibleTextEditors.some(({ document, visibleRanges }) => {
-      if (changed === undefined || document.uri.toString() !== changed.uri.toString()) {
+      const changed = changeOf(request, document.uri);
+      // Of a patch over several files one alone is not all of it; its comment shows all.
+      if (changed === undefined || (changes(request).length > 1 && !settings().comments)) {
         return false;
       }
       const { first } = located(document.getText(), changed.diff);

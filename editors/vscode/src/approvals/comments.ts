@@ -4,12 +4,13 @@
 
 import * as vscode from 'vscode';
 
-import { change, flags, heading, markdown } from './card';
+import { changes, flags, heading, markdown, type Change } from './card';
 import { settings } from '../config';
 import type { Agent } from '../context';
 import { located } from '../core/diff';
 import { editable } from '../core/edits';
 import type { Held } from '../core/requests';
+import type { Request } from '../protocol.gen';
 
 interface Drawn {
   readonly thread: vscode.CommentThread;
@@ -44,26 +45,25 @@ export class Comments implements vscode.Disposable {
   }
 
   private draw(): void {
-    const wanted = settings().comments ? this.agent.book.all().filter(({ request }) => change(request) !== undefined) : [];
-    for (const [id, drawn] of this.drawn) {
-      if (!wanted.some(({ request }) => request.id === id && request.digest === drawn.digest)) {
-        this.drawn.delete(id);
+    const wanted = settings().comments ? this.agent.book.all() : [];
+    for (const [key, drawn] of this.drawn) {
+      if (!wanted.some(({ request }) => request.id === drawn.requestId && request.digest === drawn.digest)) {
+        this.drawn.delete(key);
         drawn.thread.dispose();
       }
     }
-    for (const held of wanted) {
-      if (!this.drawn.has(held.request.id)) {
-        this.put(held);
+    for (const { request } of wanted) {
+      for (const change of changes(request)) {
+        const key = `${request.id} ${change.uri.toString()}`;
+        const document = vscode.workspace.textDocuments.find((one) => one.uri.toString() === change.uri.toString());
+        if (!this.drawn.has(key) && document !== undefined) {
+          this.drawn.set(key, this.put(request, change, document));
+        }
       }
     }
   }
 
-  private put({ request }: Held): void {
-    const changed = change(request);
-    const document = changed && vscode.workspace.textDocuments.find((one) => one.uri.toString() === changed.uri.toString());
-    if (changed === undefined || document === undefined) {
-      return;
-    }
+  private put(request: Request, changed: Change, document: vscode.TextDocument): Drawn {
     const { first, last } = located(document.getText(), changed.diff);
     const end = Math.min(Math.max(first, last), document.lineCount - 1);
     const range = new vscode.Range(Math.min(first, document.lineCount - 1), 0, end, 0);
@@ -79,6 +79,6 @@ export class Comments implements vscode.Disposable {
     thread.contextValue = flags(request, editable(request));
     thread.canReply = true;
     thread.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded;
-    this.drawn.set(request.id, { thread, digest: request.digest, requestId: request.id });
+    return { thread, digest: request.digest, requestId: request.id };
   }
 }

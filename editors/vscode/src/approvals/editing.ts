@@ -11,7 +11,7 @@ import { draftOf, type Draft } from '../core/edits';
 import type { Held } from '../core/requests';
 
 export const SCHEME = 'agentls-edit';
-const NAMES: Record<Draft['kind'], string> = { command: 'command.sh', file: 'file', plan: 'plan.md', json: 'input.json' };
+const NAMES: Record<Draft['kind'], string> = { command: 'command.sh', file: 'file', plan: 'plan.md', patch: 'change.patch', json: 'input.json' };
 
 interface Desk {
   readonly requestId: string;
@@ -39,7 +39,7 @@ export class Editing implements vscode.FileSystemProvider, vscode.Disposable {
     const changed = change(request);
     const before = changed === undefined ? undefined : await textOf(changed.uri);
     const draft = draftOf(request, before);
-    const name = changed === undefined ? NAMES[draft.kind] : changed.uri.path.slice(changed.uri.path.lastIndexOf('/') + 1);
+    const name = changed === undefined || draft.kind !== 'file' ? NAMES[draft.kind] : changed.uri.path.slice(changed.uri.path.lastIndexOf('/') + 1);
     const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${request.number}/${name}` });
     const content = new TextEncoder().encode(draft.text);
     this.desks.set(uri.toString(), { requestId: request.id, digest: request.digest, draft, content, time: Date.now() });

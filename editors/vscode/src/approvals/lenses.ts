@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 
-import { change } from './card';
+import { changeOf } from './card';
 import { settings } from '../config';
 import type { Agent } from '../context';
 import { located } from '../core/diff';
@@ -23,8 +23,8 @@ export class ApprovalLenses implements vscode.CodeLensProvider, vscode.Disposabl
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     const held = settings().approvalLenses ? this.agent.book.all() : [];
     return held.flatMap(({ request }) => {
-      const changed = change(request);
-      if (changed === undefined || changed.uri.toString() !== document.uri.toString()) {
+      const changed = changeOf(request, document.uri);
+      if (changed === undefined) {
         return [];
       }
       const line = Math.min(located(document.getText(), changed.diff).first, document.lineCount - 1);

@@ -35,6 +35,8 @@ export class ConversationCommands {
       on('askWithSelection', () => this.attachments.selection() && this.chat.compose()),
       on('askAboutDiagnostics', () => this.attachments.problems() && this.chat.compose()),
       on('stop', () => this.speaking.stop()),
+      on('hurry', () => this.speaking.hurry()),
+      on('retry', () => this.speaking.retry()),
       on('focusChat', () => this.chat.compose()),
       on('conversation.new', () => this.create()),
       on('conversation.attach', (given) => this.attach(given)),
@@ -161,7 +163,8 @@ export class ConversationCommands {
       ...(model.available ? {} : { detail: unadorned(model.reason ?? 'not available') }),
       model,
     }));
-    const chosen = await vscode.window.showQuickPick(offers, { title: 'Model of this conversation', matchOnDescription: true });
+    const placeHolder = offers.length === 0 ? 'No model was found: `agent-ls doctor` in a terminal says how to get one' : '';
+    const chosen = answer && (await vscode.window.showQuickPick(offers, { title: 'Model of this conversation', placeHolder, matchOnDescription: true }));
     if (chosen !== undefined) {
       await this.update({ model: chosen.model.id, provider: chosen.model.provider });
     }

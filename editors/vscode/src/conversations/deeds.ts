@@ -32,7 +32,10 @@ const WORDS: Record<string, string> = {
   log: 'daemon.log',
   restart: 'daemon.restart',
   install: 'install',
+  settings: 'settings',
   stop: 'stop',
+  hurry: 'hurry',
+  retry: 'retry',
 };
 
 export class ChatDeeds {
@@ -87,7 +90,8 @@ export class ChatDeeds {
         await this.agent.follow.attach(said.conversationId);
         return;
       case 'retry':
-        return this.done(this.agent.link.command('agent/run/retry', { runId: said.runId }));
+      case 'hurry':
+        return this.done(this.agent.link.command(`agent/run/${said.type}`, { runId: said.runId }));
       case 'stopItem':
         return this.done(this.agent.link.command('agent/run/interrupt', { runId: said.runId, itemId: said.itemId }));
       case 'command': {

@@ -63,5 +63,6 @@ export type FromPage =
   | { readonly type: 'text'; readonly text: string; readonly title: string; readonly language?: string }
   | { readonly type: 'open'; readonly conversationId: string }
   | { readonly type: 'retry'; readonly runId: string }
+  | { readonly type: 'hurry'; readonly runId: string }
   | { readonly type: 'stopItem'; readonly runId: string; readonly itemId: string }
   | { readonly type: 'command'; readonly name: string; readonly argument: string };

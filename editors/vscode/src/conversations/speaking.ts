@@ -45,6 +45,26 @@ export class Speaking {
     await this.agent.voice.told(this.agent.link.command('agent/run/interrupt', { runId, holdQueue: true }));
   }
 
+  /** Asks the model in trouble now. */
+  async hurry(): Promise<void> {
+    const run = this.agent.follow.current?.run;
+    if (run?.retry === undefined) {
+      this.agent.voice.say('Nothing here waits to be tried again.');
+      return;
+    }
+    await this.do(this.agent.link.command('agent/run/hurry', { runId: run.id }));
+  }
+
+  /** Asks again what has failed or was stopped. */
+  async retry(): Promise<void> {
+    const failure = this.agent.follow.current?.failure;
+    if (failure === undefined) {
+      this.agent.voice.say('Nothing here has failed just now.');
+      return;
+    }
+    await this.do(this.agent.link.command('agent/run/retry', { runId: failure.runId }));
+  }
+
   async queue(change: Omit<UpdateQueue, 'commandId' | 'conversationId'>): Promise<void> {
     const id = this.agent.follow.id;
     if (id !== undefined) {

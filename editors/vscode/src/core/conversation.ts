@@ -19,6 +19,9 @@ export interface Flight {
 export type Snapshot = Pick<Attached, 'conversation' | 'items' | 'requests' | 'run' | 'queue' | 'shells' | 'streams' | 'seq' | 'snapshot' | 'olderCursor'>;
 
 const OPEN = new Set(['starting', 'running', 'finalizing']);
+/** Why there was none, unless something was said after it. */
+const NO_ANSWER = new Set(['error', 'interrupt']);
+const SAID = new Set(['user_message', 'assistant_message']);
 const LONGEST_OUTPUT = 64 * 1024;
 
 export class Conversation {
@@ -134,6 +137,12 @@ export class Conversation {
       return 'running';
     }
     return this.queue.length > 0 ? 'queued' : 'idle';
+  }
+
+  /** The item that says why the last run came to nothing: that run can be asked again. */
+  get failure(): Item | undefined {
+    const last = this.run === undefined ? this.items.findLast(({ kind, status }) => NO_ANSWER.has(kind) || (SAID.has(kind) && status === 'completed')) : undefined;
+    return last !== undefined && NO_ANSWER.has(last.kind) ? last : undefined;
   }
 
   get pending(): Request[] {

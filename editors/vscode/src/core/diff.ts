@@ -2,7 +2,7 @@
 //
 // Owns where a change begins and how many lines it adds and takes. Does not own how it is drawn. Pure.
 
-export type LineKind = 'hunk' | 'add' | 'delete' | 'same';
+export type LineKind = 'file' | 'hunk' | 'add' | 'delete' | 'same';
 
 export interface DiffLine {
   readonly kind: LineKind;
@@ -15,25 +15,73 @@ export interface Span {
   readonly last: number;
 }
 
-const HUNK = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@/;
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
+const NAMES = /^(?:---|\+\+\+) (?:[ab]\/)?(.*?)\t?$/;
 
-/** The lines of a diff, without the two that name the files. */
+/** The lines of a diff; of one over several files each begins with its name. */
 export function lines(diff: string): DiffLine[] {
-  const found: DiffLine[] = [];
-  const given = diff.split('\n');
-  if (given.at(-1) === '') {
-    given.pop();
+  const found = read(diff);
+  return found.filter(({ kind }) => kind === 'file').length > 1 ? found : found.filter(({ kind }) => kind !== 'file');
+}
+
+/** A diff over several files, cut into one for each. */
+export function perFile(diff: string): string[] {
+  const found: string[][] = [];
+  let [old, fresh] = [0, 0];
+  for (const text of split(diff)) {
+    const inside = old > 0 || fresh > 0;
+    if (found.length === 0 || (!inside && text.startsWith('--- '))) {
+      found.push([]);
+    }
+    found.at(-1)?.push(text);
+    [old, fresh] = inside ? left(text, old, fresh) : opened(text);
   }
-  let inside = false;
-  for (const text of given) {
-    if (HUNK.test(text)) {
-      inside = true;
-      found.push({ kind: 'hunk', text });
-    } else if (inside) {
+  return found.map((part) => `${part.join('\n')}\n`);
+}
+
+/** Hunks say how many lines they have: only outside of them does `---` name a file. */
+function read(diff: string): DiffLine[] {
+  const found: DiffLine[] = [];
+  let [old, fresh] = [0, 0];
+  let name = '';
+  for (const text of split(diff)) {
+    if (old > 0 || fresh > 0) {
       found.push({ kind: kindOf(text), text });
+      [old, fresh] = left(text, old, fresh);
+    } else if (HUNK.test(text)) {
+      found.push({ kind: 'hunk', text });
+      [old, fresh] = opened(text);
+    } else if (text.startsWith('--- ')) {
+      name = NAMES.exec(text)?.[1] ?? '';
+    } else if (text.startsWith('+++ ')) {
+      const after = NAMES.exec(text)?.[1] ?? '';
+      found.push({ kind: 'file', text: after === '/dev/null' ? `${name} (removed)` : name !== after && name !== '/dev/null' && name !== '' ? `${name} → ${after}` : after });
+    } else if (found.length > 0) {
+      found.push({ kind: 'same', text });
     }
   }
   return found;
+}
+
+function split(diff: string): string[] {
+  const given = diff.split('\n');
+  return given.at(-1) === '' ? given.slice(0, -1) : given;
+}
+
+function opened(text: string): [number, number] {
+  const [whole, , old, fresh] = HUNK.exec(text) ?? [];
+  return whole === undefined ? [0, 0] : [Number(old ?? 1), Number(fresh ?? 1)];
+}
+
+function left(text: string, old: number, fresh: number): [number, number] {
+  switch (kindOf(text)) {
+    case 'add':
+      return [old, fresh - 1];
+    case 'delete':
+      return [old - 1, fresh];
+    default:
+      return text.startsWith('\\') ? [old, fresh] : [old - 1, fresh - 1];
+  }
 }
 
 function kindOf(line: string): LineKind {
@@ -46,8 +94,11 @@ export function firstChange(diff: string): Span {
   let first: number | undefined;
   let last = 0;
   for (const { kind, text } of lines(diff)) {
-    if (first !== undefined && (kind === 'same' || kind === 'hunk')) {
+    if (first !== undefined && kind !== 'add' && kind !== 'delete') {
       break;
+    }
+    if (kind === 'file') {
+      continue;
     }
     if (kind === 'hunk') {
       const [, start, count] = HUNK.exec(text) ?? [];

@@ -8,7 +8,7 @@ import type { Request } from '../protocol.gen';
 export interface Draft {
   /** What the person edits; for a change of a file the whole file as it would be. */
   readonly text: string;
-  readonly kind: 'command' | 'file' | 'plan' | 'json';
+  readonly kind: 'command' | 'file' | 'patch' | 'plan' | 'json';
   readonly input: (edited: string) => Record<string, unknown> | Trouble;
 }
 
@@ -33,6 +33,9 @@ export function draftOf(request: Request, before: string | undefined): Draft {
   }
   if (typeof input.content === 'string' && typeof input.path === 'string') {
     return { text: input.content, kind: 'file', input: (edited) => ({ ...input, content: edited }) };
+  }
+  if (typeof input.patch === 'string' && Object.keys(input).length === 1) {
+    return { text: input.patch, kind: 'patch', input: (edited) => ({ patch: edited }) };
   }
   if (Array.isArray(input.edits) && before !== undefined) {
     const after = applied(before, input.edits as Edit[]);

@@ -26,19 +26,10 @@ const NAME = 'agent-ls';
 export function candidates(places: Places): Candidate[] {
   const chosen = places.setting.trim();
   if (chosen !== '') {
-    return [{ file: expand(chosen, places.home), origin: 'setting' }];
+    return named(chosen, places).map((file) => ({ file, origin: 'setting' }));
   }
-  const found: Candidate[] = [];
-  if (places.variable !== '') {
-    found.push({ file: places.variable, origin: 'variable' });
-  }
-  const inside = (file: string): boolean => places.folders.some((folder) => file.startsWith(`${folder}/`));
-  for (const folder of places.path) {
-    // A relative entry means the workspace, and so may one that was put on the PATH by a shell's hook.
-    if (folder.startsWith('/') && (places.trusted || !inside(`${folder}/`))) {
-      found.push({ file: `${folder}/${NAME}`, origin: 'path' });
-    }
-  }
+  const found: Candidate[] = named(places.variable, places).map((file) => ({ file, origin: 'variable' }));
+  found.push(...onPath(NAME, places).map((file) => ({ file, origin: 'path' }) as const));
   if (places.trusted) {
     places.folders.forEach((folder) => found.push({ file: `${folder}/.venv/bin/${NAME}`, origin: 'venv' }));
     if (places.interpreter?.includes('/')) {
@@ -49,6 +40,18 @@ export function candidates(places: Places): Candidate[] {
   return found;
 }
 
-function expand(file: string, home: string): string {
-  return file === '~' || file.startsWith('~/') ? home + file.slice(1) : file;
+/** What a person wrote: a place, a place in the workspace, or a name that is on the PATH. */
+function named(given: string, places: Places): string[] {
+  const file = given.startsWith('~/') ? places.home + given.slice(1) : given;
+  const folder = file.replace(/^(\$\{workspaceFolder\}|\.)\//, '');
+  if (file === '' || file.startsWith('/')) {
+    return file === '' ? [] : [file];
+  }
+  return folder.includes('/') || folder !== file ? (places.trusted ? places.folders.map((one) => `${one}/${folder}`) : []) : onPath(file, places);
+}
+
+function onPath(name: string, places: Places): string[] {
+  const inside = (file: string): boolean => places.folders.some((folder) => file.startsWith(`${folder}/`));
+  // A relative entry means the workspace, and so may one that was put on the PATH by a shell's hook.
+  return places.path.filter((folder) => folder.startsWith('/') && (places.trusted || !inside(`${folder}/`))).map((folder) => `${folder}/${name}`);
 }

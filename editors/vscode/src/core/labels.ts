@@ -3,7 +3,7 @@
 // Owns the sentences that lists, cards and screen readers share. Does not own how they are drawn. Pure.
 
 import { count } from './diff';
-import { escaped, oneLine } from './display';
+import { escaped, oneLine, word } from './display';
 import type { Block, Call, ConversationStatus, ContextItem, Item, Option, Request } from '../protocol.gen';
 
 /** `read hello.py`, `$ make test`. */
@@ -54,7 +54,8 @@ export function requestTitle(request: Request): string {
   return oneLine(request.title, 120);
 }
 
-/** What else there is to know before a command is allowed: where it would run, and what became of it in the sandbox. */
+/** What else there is to know before a command is allowed: where it would run, what became of it in the sandbox, where its
+ * words lead, what is different around it. Each a line of its card. */
 export function beside(card: Record<string, unknown>): string[] {
   const found: string[] = [];
   if (card['background'] === true) {
@@ -64,11 +65,20 @@ export function beside(card: Record<string, unknown>): string[] {
     found.push('outside the sandbox');
   }
   if (typeof card['failed'] === 'string') {
-    const said = typeof card['output'] === 'string' ? card['output'] : '';
+    const said = word(card['output']);
     found.push(escaped(card['failed']).replaceAll('\n', ' '), ...escaped(said).split('\n').map((line) => `  ${line}`));
   }
-  const targets = typeof card['targets'] === 'object' && card['targets'] !== null ? Object.entries(card['targets']) : [];
-  return [...found, ...targets.map(([word, place]) => `${oneLine(word, 1000)} is ${oneLine(String(place), 1000)}`)];
+  const pairs = (given: unknown): [string, unknown][] => Object.entries(typeof given === 'object' && given !== null ? given : {});
+  return [
+    ...found,
+    ...pairs(card['targets']).map(([name, place]) => `${oneLine(name, 1000)} is ${oneLine(word(place), 1000)}`),
+    ...pairs(card['environment']).map(([name, value]) => (value === null ? `without ${oneLine(name, 1000)}` : `with ${oneLine(`${name}=${word(value)}`, 1000)}`)),
+  ];
+}
+
+/** Which part of the work asks, where it is not the conversation itself. */
+export function askedFor({ origin }: Request): string | undefined {
+  return origin === undefined ? undefined : `asked by the subagent for: ${oneLine(origin.task, 200)}`;
 }
 
 /** What an “always” would keep, shown before it is kept: each rule once, with the answers that keep it. */

@@ -3,7 +3,7 @@
 // Owns the moment in which a card cannot have been read, and which card is meant by a key. Does not own which answers
 // count (the daemon), nor where a card is drawn (approvals/). Pure: time comes in as a value.
 
-import type { Request, RequestsChanged } from '../protocol.gen';
+import type { Option, Request, RequestsChanged } from '../protocol.gen';
 
 /** A card that is younger than this cannot have been read: an answer is a key that was meant for something else. */
 export const UNREAD_MS = 400;
@@ -81,6 +81,16 @@ export function guard(held: Held | undefined, given: { digest: string; now: numb
     return { ok: false, why: 'unread' };
   }
   return given.shown ? { ok: true } : { ok: false, why: 'unseen' };
+}
+
+/** How an answer says for how long it holds. */
+export function scopeOf({ scope }: Option): { scope?: 'once' | 'conversation' | 'workspace' } {
+  return scope === 'once' || scope === 'conversation' || scope === 'workspace' ? { scope } : {};
+}
+
+/** The wider rule of a conversation: whatever begins like this command. */
+export function isPrefix({ id }: Option): boolean {
+  return id.endsWith('_prefix');
 }
 
 /** `allowed by ada in neovim`. */
