@@ -6,6 +6,13 @@ import { settings } from './config';
 import type { Agent } from './context';
 import { STATUS_WORDS } from './core/labels';
 
+interface Words {
+  readonly text: string;
+  readonly spoken: string;
+  readonly command: string;
+  readonly waits?: boolean;
+}
+
 export class Status implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem('agentLs.status', vscode.StatusBarAlignment.Left, 0);
   private readonly subscriptions: vscode.Disposable[];
@@ -42,7 +49,7 @@ export class Status implements vscode.Disposable {
     this.tellClauses();
   }
 
-  private words(): { text: string; spoken: string; command: string; waits?: boolean } {
+  private words(): Words {
     const { state, sentence } = this.agent.link;
     const waiting = this.agent.book.all().length;
     switch (state) {
@@ -52,16 +59,29 @@ export class Status implements vscode.Disposable {
         return { text: '$(warning) agent: down', spoken: sentence ?? 'There is no daemon.', command: 'daemon.restart' };
       case 'starting':
         return { text: '$(loading~spin) agent: starting', spoken: 'Connecting to the daemon.', command: 'focusChat' };
-      case 'ready': {
-        if (waiting > 0) {
-          return { text: `$(bell-dot) agent: ${waiting} waiting`, spoken: `${waiting} ${waiting === 1 ? 'approval waits' : 'approvals wait'} for you. Go to the next one.`, command: 'approvals.next', waits: true };
-        }
-        const running = this.running();
-        return running > 0
-          ? { text: `$(loading~spin) agent: ${running === 1 ? 'running' : `${running} running`}`, spoken: 'The agent is at work. Show the chat.', command: 'focusChat' }
-          : { text: '$(comment-discussion) agent', spoken: `The agent is ${STATUS_WORDS.idle}. Show the chat.`, command: 'focusChat' };
-      }
+      case 'ready':
+        return waiting > 0 ? this.waits(waiting) : this.works();
     }
+  }
+
+  private waits(waiting: number): Words {
+    const { text, spoken } = this.elsewhere();
+    const said = `${waiting} ${waiting === 1 ? 'approval waits' : 'approvals wait'} for you. Go to the next one.`;
+    return { text: `$(bell-dot) agent: ${waiting} waiting${text}`, spoken: said + spoken, command: 'approvals.next', waits: true };
+  }
+
+  private works(): Words {
+    const { text, spoken } = this.elsewhere();
+    const running = this.running();
+    return running > 0
+      ? { text: `$(loading~spin) agent: ${running === 1 ? 'running' : `${running} running`}${text}`, spoken: `The agent is at work. Show the chat.${spoken}`, command: 'focusChat' }
+      : { text: `$(comment-discussion) agent${text}`, spoken: `The agent is ${STATUS_WORDS.idle}. Show the chat.${spoken}`, command: 'focusChat' };
+  }
+
+  /** What waits and is shown in another window, or belongs to another folder. */
+  private elsewhere(): { text: string; spoken: string } {
+    const count = this.agent.book.elsewhere;
+    return count === 0 ? { text: '', spoken: '' } : { text: ` · ${count} elsewhere`, spoken: ` ${count === 1 ? 'One more waits' : `${count} more wait`} in other windows.` };
   }
 
   private running(): number {

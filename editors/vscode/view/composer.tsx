@@ -250,7 +250,11 @@ export class Composer extends Component<{ readonly store: Store; readonly sent: 
   private readonly dropped = (event: DragEvent): void => this.add(event.dataTransfer?.files, event);
 
   private add(files: FileList | undefined, event: Event): void {
-    const images = [...(files ?? [])].filter((file) => /^image\/(png|jpeg|gif|webp)$/.test(file.type) && file.size <= LARGEST_IMAGE);
+    const given = [...(files ?? [])];
+    const images = given.filter((file) => /^image\/(png|jpeg|gif|webp)$/.test(file.type) && file.size <= LARGEST_IMAGE);
+    if (images.length < given.length) {
+      this.props.store.hear({ type: 'say', sentence: 'Only PNG, JPEG, GIF and WebP pictures of at most 10 MB go in here; + attaches files.' });
+    }
     if (images.length === 0) {
       return;
     }

@@ -29,6 +29,12 @@ export function body(request: Request): { text: string; language: string } {
   return { text: escaped(given.join('\n')), language: 'plaintext' };
 }
 
+/** The same as a few lines for a narrow list: of a change what comes and goes, not what stays. */
+export function gist(request: Request): string[] {
+  const diff = request.card?.diff;
+  return typeof diff === 'string' ? lines(diff).filter(({ kind }) => kind !== 'same').map(({ text }) => named(text)) : body(request).text.replace(/\n$/, '').split('\n');
+}
+
 export interface Change {
   readonly uri: vscode.Uri;
   readonly diff: string;

@@ -57,7 +57,7 @@ export class ApprovalCommands {
       on('editAndAllow', (given) => this.edit(given)),
       on('allowAsEdited', () => this.parts.editing.allow()),
       on('details', (given) => this.details(given)),
-      on('answer', () => this.parts.focusChat()),
+      on('answer', (given) => this.answer(given)),
       on('next', () => this.go(1)),
       on('previous', () => this.go(-1)),
       reply('allow', (said) => this.threaded(said, (held, digest) => this.agent.answers.allow(held, 'once', { digest, shown: true }))),
@@ -76,9 +76,22 @@ export class ApprovalCommands {
       return;
     }
     if (meant.held.request.kind !== 'approval') {
-      return this.parts.focusChat();
+      return this.inChat(meant.held);
     }
     await this.agent.answers.allow(meant.held, scope, meant);
+  }
+
+  private async answer(given: Given): Promise<void> {
+    const meant = this.meant(given);
+    await (meant && this.inChat(meant.held));
+  }
+
+  /** Questions and plans are answered there, in their own conversation. */
+  private async inChat({ request }: Held): Promise<void> {
+    if (this.agent.follow.current?.id !== request.conversationId) {
+      await this.agent.follow.attach(request.conversationId);
+    }
+    await this.parts.focusChat();
   }
 
   /** Whatever begins like this command, for this conversation. */
@@ -96,8 +109,8 @@ export class ApprovalCommands {
   private async choose(given: Given): Promise<void> {
     const meant = this.meant(given);
     const options = meant?.held.request.options.filter(({ decision }) => decision === 'allow') ?? [];
-    if (meant === undefined || options.length === 0) {
-      return meant && this.parts.focusChat();
+    if (meant === undefined || meant.held.request.kind !== 'approval') {
+      return meant && this.inChat(meant.held);
     }
     const offers = options.map((option) => ({
       label: unadorned(oneLine(option.label, 120)),
@@ -158,7 +171,7 @@ export class ApprovalCommands {
   private async go(step: 1 | -1): Promise<void> {
     const held = this.agent.book.beside(this.current, step);
     if (held === undefined) {
-      this.agent.voice.say('Nothing waits for you.');
+      this.agent.voice.say(this.nothing());
       return;
     }
     this.current = held.request.number;
@@ -171,7 +184,7 @@ export class ApprovalCommands {
     } else if (held.request.kind === 'approval') {
       await vscode.commands.executeCommand('agentLs.approvals.focus');
     } else {
-      await this.parts.focusChat();
+      await this.inChat(held);
     }
     await this.parts.tree.reveal(held);
   }
@@ -210,9 +223,14 @@ export class ApprovalCommands {
     const last = all.find(({ request }) => request.number === this.current);
     const found = (here.length === 1 ? here[0] : undefined) ?? chosen ?? last ?? (all.length === 1 ? all[0] : undefined);
     if (found === undefined) {
-      this.agent.voice.say(all.length === 0 ? 'Nothing waits for you.' : `${all.length} approvals wait; go to one with “Agent: Next Approval”.`);
+      this.agent.voice.say(all.length === 0 ? this.nothing() : `${all.length} approvals wait; go to one with “Agent: Next Approval”.`);
     }
     return found;
+  }
+
+  private nothing(): string {
+    const { elsewhere } = this.agent.book;
+    return elsewhere === 0 ? 'Nothing waits for you.' : `Nothing waits here, ${elsewhere} elsewhere: in another window or folder. \`agent-ls pending\` in a terminal lists all.`;
   }
 
   private shown({ request }: Held): boolean {

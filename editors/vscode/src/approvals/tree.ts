@@ -4,7 +4,7 @@
 
 import * as vscode from 'vscode';
 
-import { body, flags, heading, markdown } from './card';
+import { flags, gist, heading, markdown } from './card';
 import type { Agent } from '../context';
 import { editable } from '../core/edits';
 import type { Held } from '../core/requests';
@@ -54,7 +54,7 @@ export class ApprovalsTree implements vscode.TreeDataProvider<Node>, vscode.Disp
     if (held === undefined) {
       return [];
     }
-    const lines = body(held.request).text.replace(/\n$/, '').split('\n');
+    const lines = gist(held.request);
     const more = lines.length > MOST_LINES ? [`… ${lines.length - MOST_LINES} more lines: show all of it`] : [];
     return [...lines.slice(0, MOST_LINES), ...more].map((text) => ({ kind: 'line', of: held.request.id, text }));
   }

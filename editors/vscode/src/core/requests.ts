@@ -21,13 +21,13 @@ export interface Difference {
 }
 
 export class RequestBook {
-  /** Of the whole daemon; other windows may show some of them. */
-  pending = 0;
+  /** How many wait that this window does not show: another one does, or they belong to other folders. */
+  elsewhere = 0;
   private held = new Map<string, Held>();
 
   /** All that this window should show from now on. */
   update(params: RequestsChanged, now: number): Difference {
-    this.pending = params.pending;
+    this.elsewhere = Math.max(0, params.pending - params.requests.length);
     const before = this.held;
     this.held = new Map();
     const came: Held[] = [];

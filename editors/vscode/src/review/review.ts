@@ -58,11 +58,11 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
   /** All files side by side, as they were before what nobody has reviewed yet, and as they are. */
   private async open(): Promise<void> {
     await this.agent.changes.load();
-    const rows: [vscode.Uri, vscode.Uri, vscode.Uri][] = [];
+    const rows: [vscode.Uri, vscode.Uri, vscode.Uri | undefined][] = [];
     for (const file of this.agent.changes.files()) {
       const uri = vscode.Uri.parse(file.uri);
-      const now = (await textOf(uri)) ?? '';
-      rows.push([uri, this.agent.papers.put(uri.path.slice(1), before(now, file)), uri]);
+      const now = await textOf(uri);
+      rows.push([uri, this.agent.papers.put(uri.path.slice(1), before(now ?? '', file)), now === undefined ? undefined : uri]);
     }
     if (rows.length === 0) {
       return this.agent.voice.say(this.agent.changes.sentence ?? 'No change of the agent waits for your review.');
