@@ -7,11 +7,12 @@ of ours was one that a real server would refuse.
 import json
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import psutil
 from anyio import to_thread
 from playwright.async_api import Browser, async_playwright
 
@@ -72,6 +73,14 @@ class Stage:
                     found = await editor.attach(conversation["id"])
                     newest = max(found.items.values(), key=lambda item: int(item["ord"]))
                     await editor.interrupt(newest["runId"])
+
+    @property
+    def bridges(self) -> list[int]:
+        """Processes `agent-ls connect` of the newest extension host."""
+        with suppress(psutil.NoSuchProcess):
+            children = psutil.Process(self.extension_host).children(recursive=True)
+            return [child.pid for child in children if child.cmdline()[-1:] == ["connect"]]
+        return []
 
     @property
     def extension_host(self) -> int:

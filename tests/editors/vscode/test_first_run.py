@@ -91,6 +91,40 @@ async def test_denied_with_a_reason_nothing_changes_and_the_model_is_told_why(sc
     assert "use the other file" in scenery.server.requests[-1].results[-1][1]
 
 
+async def test_denied_by_a_key_a_reason_is_asked_for_and_escape_decides_nothing(scenery: Stage, vscode: Window) -> None:
+    scenery.answers("Denied by key", use("shell", command="touch by-key"), say("Then not."))
+    box = vscode.page.locator(".quick-input-widget .quick-input-box input")
+    await vscode.ask("Denied by key")
+    await expect(vscode.status).to_contain_text("1 waiting")
+    await vscode.read_it()
+    await vscode.keys("Control+Alt+a", "d")
+    await expect(vscode.page.locator(".quick-input-title")).to_contain_text("$ touch by-key")
+    await vscode.keys("Escape")
+    await expect(box).not_to_be_visible()
+    await expect(vscode.status).to_contain_text("1 waiting")
+    await vscode.keys("Control+Alt+a", "d")
+    await box.fill("not today")
+    await vscode.keys("Enter")
+    await expect(vscode.chat().locator(".said")).to_have_text("Then not.")
+    assert "not today" in scenery.server.requests[-1].results[-1][1]
+    assert not (scenery.home.workspace / "by-key").exists()
+
+
+async def test_a_command_is_edited_before_it_is_allowed_and_the_model_is_told(scenery: Stage, vscode: Window) -> None:
+    scenery.answers("Edit my command", use("shell", command="echo a > edited.txt"), say("As you changed it."))
+    await vscode.ask("Edit my command")
+    await vscode.chat().locator(".card button[aria-disabled='false']", has_text="Edit…").click()
+    editor = vscode.editor("command.sh")
+    await editor.locator(".view-line", has_text="echo a").click()
+    await vscode.keys("Control+a")
+    await vscode.page.keyboard.type("echo mine > edited.txt")
+    await vscode.page.locator(".editor-actions .action-label[aria-label^='Allow as Edited']").click()
+    await expect(vscode.chat().locator(".said")).to_have_text("As you changed it.")
+    assert (scenery.home.workspace / "edited.txt").read_text() == "mine\n"
+    assert "echo mine" in scenery.server.requests[-1].results[-1][1]
+    await expect(vscode.page.locator(".tab", has_text="command.sh")).to_have_count(0)
+
+
 async def test_what_is_edited_before_it_is_allowed_is_what_is_written(scenery: Stage, vscode: Window) -> None:
     file = scenery.file("edited.py", TEXT)
     scenery.answers(

@@ -27,7 +27,13 @@ async def test_what_begins_like_a_command_is_allowed_for_a_conversation_once_its
     await wider.click()
     await expect(vscode.chat().locator(".said")).to_have_text("Checked.")
     await vscode.command("Agent: Show Rules")
-    await expect(vscode.page.locator(".editor-instance .view-line", has_text="ruff check *")).to_be_visible()
+    kept = vscode.page.locator(".editor-instance .view-line", has_text="ruff check *")
+    await expect(kept).to_be_visible()
+    await vscode.command("Agent: Revoke Rule")
+    await rows.filter(has_text="shell(ruff check *)").click()
+    await expect(rows).to_have_count(0)
+    await vscode.command("Agent: Show Rules")
+    await expect(kept).to_have_count(0)
 
 
 async def test_a_card_says_where_the_words_of_a_command_lead(scenery: Stage, vscode: Window) -> None:

@@ -62,6 +62,23 @@ async def test_kill_9_of_the_extension_host_loses_nothing(scenery: Stage, vscode
     assert (scenery.home.workspace / "host.txt").read_text() == "once\n"
 
 
+async def test_kill_9_of_the_bridge_is_a_pause(scenery: Stage, vscode: Window) -> None:
+    scenery.answers("Outlive the bridge", use("shell", command="echo once >> bridge.txt"), say("Ran after the bridge."))
+    chat = vscode.chat()
+    await vscode.ask("Outlive the bridge")
+    await chat.locator(".card").wait_for()
+    await vscode.input.fill("half a thought")
+    before = scenery.bridges
+    os.kill(before[0], signal.SIGKILL)
+    await vscode.until(lambda: scenery.bridges not in ([], before))
+    await expect(vscode.status).to_contain_text("1 waiting")
+    assert len(scenery.bridges) == 1
+    await vscode.allow_in_chat("Run a command")
+    await expect(chat.locator(".said")).to_have_text("Ran after the bridge.")
+    await expect(vscode.input).to_have_value("half a thought")
+    assert (scenery.home.workspace / "bridge.txt").read_text() == "once\n"
+
+
 async def test_kill_9_of_the_daemon_is_a_pause(scenery: Stage, vscode: Window) -> None:
     gate = scenery.server.gate("daemon")
     scenery.answers(

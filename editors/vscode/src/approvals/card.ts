@@ -62,6 +62,16 @@ export function changeOf(request: Request, uri: vscode.Uri | undefined): Change 
   return changes(request).find((one) => one.uri.toString() === uri?.toString());
 }
 
+/** A notebook is shown as the text of its file, in a name that opens as text. */
+export function isNotebook({ path }: vscode.Uri): boolean {
+  return path.endsWith('.ipynb');
+}
+
+/** The name of what a file would become. */
+export function paperName(uri: vscode.Uri): string {
+  return `${uri.path.slice(uri.path.lastIndexOf('/') + 1)}${isNotebook(uri) ? '.json' : ''}`;
+}
+
 export function markdown(request: Request): vscode.MarkdownString {
   const { text, language } = body(request);
   const said = new vscode.MarkdownString(undefined, false);

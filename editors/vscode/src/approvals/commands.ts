@@ -5,7 +5,7 @@
 import * as vscode from 'vscode';
 
 import { label, type Scope } from './answers';
-import { body, change, changeOf, changes, heading } from './card';
+import { body, change, changeOf, changes, heading, isNotebook, paperName } from './card';
 import type { Comments } from './comments';
 import { SCHEME, textOf, type Editing } from './editing';
 import type { ApprovalsTree, Node } from './tree';
@@ -156,9 +156,10 @@ export class ApprovalCommands {
     const before = changed === undefined ? undefined : await textOf(changed.uri);
     const draft = changed === undefined ? undefined : draftOf(request, before);
     if (changed !== undefined && draft?.kind === 'file') {
-      const name = changed.uri.path.slice(changed.uri.path.lastIndexOf('/') + 1);
+      const name = paperName(changed.uri);
       const after = this.agent.papers.put(`requests/${request.number}/${name}`, draft.text);
-      const left = before === undefined ? this.agent.papers.put(`requests/${request.number}/before/${name}`, '') : changed.uri;
+      const stays = before !== undefined && !isNotebook(changed.uri);
+      const left = stays ? changed.uri : this.agent.papers.put(`requests/${request.number}/before/${name}`, before ?? '');
       await vscode.commands.executeCommand('vscode.diff', left, after, `#${request.number} ${heading(request)}`);
       return;
     }
@@ -176,7 +177,7 @@ export class ApprovalCommands {
     }
     this.current = held.request.number;
     const changed = change(held.request);
-    if (changed !== undefined && (await textOf(changed.uri)) !== undefined) {
+    if (changed !== undefined && !isNotebook(changed.uri) && (await textOf(changed.uri)) !== undefined) {
       const document = await vscode.workspace.openTextDocument(changed.uri);
       const { first } = located(document.getText(), changed.diff);
       const at = new vscode.Position(Math.min(first, document.lineCount - 1), 0);

@@ -5,7 +5,7 @@
 
 import * as vscode from 'vscode';
 
-import { change, heading } from './card';
+import { change, heading, isNotebook, paperName } from './card';
 import type { Agent } from '../context';
 import { draftOf, type Draft } from '../core/edits';
 import type { Held } from '../core/requests';
@@ -39,12 +39,12 @@ export class Editing implements vscode.FileSystemProvider, vscode.Disposable {
     const changed = change(request);
     const before = changed === undefined ? undefined : await textOf(changed.uri);
     const draft = draftOf(request, before);
-    const name = changed === undefined || draft.kind !== 'file' ? NAMES[draft.kind] : changed.uri.path.slice(changed.uri.path.lastIndexOf('/') + 1);
+    const name = changed === undefined || draft.kind !== 'file' ? NAMES[draft.kind] : paperName(changed.uri);
     const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${request.number}/${name}` });
     const content = new TextEncoder().encode(draft.text);
     this.desks.set(uri.toString(), { requestId: request.id, digest: request.digest, draft, content, time: Date.now() });
     this.changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
-    if (draft.kind === 'file' && changed !== undefined && before !== undefined) {
+    if (draft.kind === 'file' && changed !== undefined && before !== undefined && !isNotebook(changed.uri)) {
       await vscode.commands.executeCommand('vscode.diff', changed.uri, uri, `#${request.number} ${heading(request)}: edit, then allow`);
     } else {
       await vscode.window.showTextDocument(uri, { preview: false });
