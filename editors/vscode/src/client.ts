@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import {
-  CloseAction, ErrorAction, LanguageClient, ResponseError, RevealOutputChannelOn, type LanguageClientOptions,
+  CloseAction, ErrorAction, LanguageClient, MessageType, ResponseError, RevealOutputChannelOn, type LanguageClientOptions, type ShowMessageParams,
 } from 'vscode-languageclient/node';
 
 import { settings } from './config';
@@ -159,11 +159,20 @@ export class Link implements vscode.Disposable {
       client.onNotification(method, (params: unknown) => handlers.forEach((handler) => handler(params as never)));
     }
     // The library would show it as a message in which links are live; it is text of others.
-    client.onNotification('window/showMessage', ({ message }: { message: string }) => this.heard.fire(message));
+    client.onNotification('window/showMessage', (said: ShowMessageParams) => this.hear(said));
     for (const [method, handler] of this.asked) {
       client.onRequest(method, (params: unknown) => handler(params as never));
     }
     client.start().catch((error: unknown) => this.failed(client, error));
+  }
+
+  /** An error is the bridge's: it has no daemon, and says why. The next greeting says that there is one again. */
+  private hear({ type, message }: ShowMessageParams): void {
+    if (type === MessageType.Error) {
+      this.hello = undefined;
+      this.enter('down', message);
+    }
+    this.heard.fire(message);
   }
 
   private failed(client: LanguageClient, error: unknown): void {
