@@ -54,7 +54,7 @@ export class Status implements vscode.Disposable {
     const waiting = this.agent.book.all().length;
     switch (state) {
       case 'missing':
-        return { text: '$(warning) agent: not installed', spoken: sentence ?? 'No agent-ls was found.', command: 'install' };
+        return { text: '$(warning) agent: not installed', spoken: sentence ?? 'No agent-ls was found.', command: 'focusChat' };
       case 'down':
         return { text: '$(warning) agent: down', spoken: sentence ?? 'There is no daemon.', command: 'daemon.restart' };
       case 'starting':

@@ -155,9 +155,18 @@ function Steps({ conversation }: { readonly conversation: Conversation | undefin
 }
 
 function Empty({ store }: { readonly store: Store }): JSX.Element {
+  const { state, folder } = store.link;
   return (
     <div class="empty">
-      {store.link.state === 'ready' ? (
+      {state === 'ready' && !folder ? (
+        <>
+          <h2>Open a folder first</h2>
+          <p class="dim">The agent works in a folder: it reads there, and asks before it changes something.</p>
+          <button class="primary" onClick={() => tell({ type: 'command', name: 'folder', argument: '' })}>
+            Open folder
+          </button>
+        </>
+      ) : state === 'ready' ? (
         <>
           <h2>What shall be done?</h2>
           <p class="dim">

@@ -9,7 +9,7 @@ import type { ContextUse, ConversationSummary, Presence } from '../src/protocol.
 const SAID_MS = 8000;
 
 export class Store {
-  link: { state: LinkState; trusted: boolean; whileRunning: 'queue' | 'steer'; sentence?: string } = { state: 'starting', trusted: true, whileRunning: 'queue' };
+  link: { state: LinkState; trusted: boolean; folder: boolean; whileRunning: 'queue' | 'steer'; sentence?: string } = { state: 'starting', trusted: true, folder: true, whileRunning: 'queue' };
   conversation: Conversation | undefined;
   summaries: readonly ConversationSummary[] = [];
   usage: ContextUse | undefined;

@@ -10,6 +10,7 @@ import { page } from './page';
 import type { News } from './follow';
 import type { FromPage, ToPage } from './messages';
 import type { Agent } from '../context';
+import { workspaces } from './summaries';
 import { settings } from '../config';
 
 /** Drawn at once; what is older comes after it, in portions that do not hold the page up. */
@@ -112,7 +113,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
     const { state, sentence } = this.agent.link;
     const trusted = vscode.workspace.isTrusted;
     const { whileRunning } = settings();
-    this.post({ type: 'link', state, trusted, whileRunning, ...(sentence === undefined ? {} : { sentence }) });
+    this.post({ type: 'link', state, trusted, folder: workspaces().length > 0, whileRunning, ...(sentence === undefined ? {} : { sentence }) });
   }
 
   private news(news: News): void {

@@ -17,25 +17,26 @@ const LONGEST_BLOB = 32 * BLOB_PART;
 
 /** What a `/word` of the input runs; the page lists the same names. */
 const WORDS: Record<string, string> = {
-  new: 'conversation.new',
-  open: 'conversation.attach',
-  model: 'conversation.switchModel',
-  mode: 'conversation.switchMode',
-  compact: 'conversation.compact',
-  fork: 'conversation.fork',
-  rename: 'conversation.rename',
-  export: 'conversation.export',
-  review: 'review.open',
-  locks: 'locks.show',
-  rules: 'rules.show',
-  status: 'daemon.status',
-  log: 'daemon.log',
-  restart: 'daemon.restart',
-  install: 'install',
-  settings: 'settings',
-  stop: 'stop',
-  hurry: 'hurry',
-  retry: 'retry',
+  new: 'agentLs.conversation.new',
+  open: 'agentLs.conversation.attach',
+  model: 'agentLs.conversation.switchModel',
+  mode: 'agentLs.conversation.switchMode',
+  compact: 'agentLs.conversation.compact',
+  fork: 'agentLs.conversation.fork',
+  rename: 'agentLs.conversation.rename',
+  export: 'agentLs.conversation.export',
+  review: 'agentLs.review.open',
+  locks: 'agentLs.locks.show',
+  rules: 'agentLs.rules.show',
+  status: 'agentLs.daemon.status',
+  log: 'agentLs.daemon.log',
+  restart: 'agentLs.daemon.restart',
+  install: 'agentLs.install',
+  settings: 'agentLs.settings',
+  stop: 'agentLs.stop',
+  hurry: 'agentLs.hurry',
+  retry: 'agentLs.retry',
+  folder: 'workbench.action.files.openFolder',
 };
 
 export class ChatDeeds {
@@ -95,8 +96,8 @@ export class ChatDeeds {
       case 'stopItem':
         return this.done(this.agent.link.command('agent/run/interrupt', { runId: said.runId, itemId: said.itemId }));
       case 'command': {
-        const command = WORDS[said.name];
-        await (command === undefined ? this.agent.voice.say(`There is no /${said.name}.`) : vscode.commands.executeCommand(`agentLs.${command}`, said.argument || undefined));
+        const command = Object.hasOwn(WORDS, said.name) ? WORDS[said.name] : undefined;
+        await (command === undefined ? this.agent.voice.say(`There is no /${said.name}.`) : vscode.commands.executeCommand(command, said.argument || undefined));
         return;
       }
     }

@@ -28,7 +28,7 @@ export interface Tool {
 }
 
 export type ToPage =
-  | { readonly type: 'link'; readonly state: LinkState; readonly trusted: boolean; readonly whileRunning: 'queue' | 'steer'; readonly sentence?: string }
+  | { readonly type: 'link'; readonly state: LinkState; readonly trusted: boolean; readonly folder: boolean; readonly whileRunning: 'queue' | 'steer'; readonly sentence?: string }
   | { readonly type: 'attached'; readonly answer: Snapshot }
   | { readonly type: 'none' }
   | { readonly type: 'older'; readonly page: ItemPage }
