@@ -9,8 +9,8 @@ import type { Attachments } from './attachments';
 import { page } from './page';
 import type { News } from './follow';
 import type { FromPage, ToPage } from './messages';
-import type { Agent } from '../context';
 import { workspaces } from './summaries';
+import type { Agent } from '../context';
 import { settings } from '../config';
 
 /** Drawn at once; what is older comes after it, in portions that do not hold the page up. */
