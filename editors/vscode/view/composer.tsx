@@ -32,14 +32,29 @@ export class Composer extends Component<{ readonly store: Store; readonly sent: 
   override state: State = { text: '', images: [], word: undefined, picked: 0 };
   private readonly input = createRef<HTMLTextAreaElement>();
   private readonly files = new Map<string, string>();
+  /** In a narrower view the same words take more lines. */
+  private readonly widths = new ResizeObserver(([entry]) => {
+    if (entry !== undefined && entry.contentRect.width !== this.width) {
+      this.width = entry.contentRect.width;
+      this.grow();
+    }
+  });
+  private width = 0;
   private token = 0;
   private composed = 0;
   private drafted = 0;
   private sending: { token: number; text: string; images: readonly Block[] } | undefined;
 
   override componentDidMount(): void {
+    if (this.input.current !== null) {
+      this.widths.observe(this.input.current);
+    }
     this.grow();
     this.heed();
+  }
+
+  override componentWillUnmount(): void {
+    this.widths.disconnect();
   }
 
   override componentDidUpdate(): void {

@@ -11,11 +11,9 @@ interface Props {
   readonly since: string;
   readonly until: string;
   readonly runId: string;
-  readonly tried?: number;
-  readonly most?: number;
 }
 
-export function Countdown({ since, until, runId, tried, most }: Props): JSX.Element {
+export function Countdown({ since, until, runId }: Props): JSX.Element {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 500);
@@ -24,8 +22,7 @@ export function Countdown({ since, until, runId, tried, most }: Props): JSX.Elem
   const left = secondsLeft({ since, until, now });
   return (
     <span class="countdown">
-      <span role="timer"> {left > 0 ? `Next try in ${shownSeconds(left)}` : 'Trying again'}</span>
-      {tried !== undefined && most !== undefined && ` (${tried} of ${most})`}.{' '}
+      <span role="timer">{left > 0 ? `Next try in ${shownSeconds(left)}` : 'Trying again'}</span>.{' '}
       <button class="link" onClick={() => tell({ type: 'hurry', runId })}>
         Try now
       </button>

@@ -205,9 +205,9 @@ function PlanView({ item, payload, request }: { readonly item: Item; readonly pa
 function NoticeView({ item, payload, again }: { readonly item: Item; readonly payload: Notice; readonly again: boolean }): JSX.Element {
   const waits = payload.until !== undefined && item.status === 'running';
   return (
-    <Line icon={waits ? 'watch' : item.kind === 'error' ? 'error' : 'info'} kind={item.kind}>
+    <Line icon={waits ? 'history' : item.kind === 'error' ? 'error' : 'info'} kind={item.kind}>
       {escaped(prose(payload.message))} {payload.hint !== undefined && escaped(payload.hint)}
-      {waits && <Countdown since={item.createdAt} until={payload.until ?? ''} runId={item.runId} {...payload} />} {again && <Again runId={item.runId} />}
+      {waits && <Countdown since={item.createdAt} until={payload.until ?? ''} runId={item.runId} />} {again && <Again runId={item.runId} />}
     </Line>
   );
 }

@@ -4,6 +4,7 @@
 
 import { Component, createRef, render, type ComponentChild, type JSX } from 'preact';
 
+import { Chords } from './chords';
 import { Composer } from './composer';
 import { tell } from './host';
 import { FlightView, ItemView, Line, Todo } from './items';
@@ -34,6 +35,8 @@ class App extends Component {
 
   override componentDidMount(): void {
     window.addEventListener('message', (event: MessageEvent<ToPage>) => this.store.hear(event.data));
+    const chords = new Chords();
+    window.addEventListener('keydown', (event) => chords.ends(event) && event.preventDefault(), { capture: true });
     tell({ type: 'ready' });
   }
 
@@ -107,7 +110,7 @@ function Header({ store }: { readonly store: Store }): JSX.Element {
   const { conversation, usage } = store;
   const status = conversation?.status;
   const filled = usage?.windowTokens === undefined || usage.windowTokens === 0 ? undefined : Math.round((100 * usage.usedTokens) / usage.windowTokens);
-  const used = usage === undefined ? '' : [`${tokens(usage.usedTokens)} tokens`, filled === undefined ? '' : `${filled} %`, cost(usage.costUsd)].filter((part) => part !== '').join(' · ');
+  const used = usage === undefined || usage.usedTokens === 0 ? '' : [`${tokens(usage.usedTokens)} tokens`, filled === undefined ? '' : `${filled} %`, cost(usage.costUsd)].filter((part) => part !== '').join(' · ');
   return (
     <header>
       <button class="title" title="Open another conversation" onClick={() => tell({ type: 'command', name: 'open', argument: '' })}>
