@@ -10,8 +10,9 @@ const MOST = 40;
 export class Papers implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly texts = new Map<string, string>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
-  private readonly registered = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
+  // VS Code listens to it from the moment of registering, so it has to be there by then.
   readonly onDidChange = this.changed.event;
+  private readonly registered = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
 
   /** The address of a text; put there again it replaces the old one. */
   put(name: string, text: string): vscode.Uri {

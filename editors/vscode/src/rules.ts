@@ -38,7 +38,9 @@ async function revoke(agent: Agent): Promise<void> {
   const chosen = await vscode.window.showQuickPick(offers, { title: 'Revoke which rule?', placeHolder: offers.length === 0 ? 'No rule here can be revoked' : '' });
   if (chosen?.rule.id !== undefined) {
     const answer = await agent.link.command('agent/permission/remove', { ruleId: chosen.rule.id });
-    if (!answer.ok) {
+    if (answer.ok) {
+      agent.voice.say(`“${oneLine(chosen.rule.rule, 100)}” is no rule any more.`);
+    } else {
       agent.voice.trouble(answer.trouble);
     }
   }

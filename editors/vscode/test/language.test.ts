@@ -23,6 +23,9 @@ test('symbols and places of VS Code are those of LSP', () => {
   assert.deepEqual(symbolOf({ name: 'A', kind: 4, containerName: '', range: AT, children: [{ name: 'f', kind: 5, range: AT, selectionRange: AT }] }), {
     name: 'A', kind: 5, range: AT, selectionRange: AT, children: [{ name: 'f', kind: 6, range: AT, selectionRange: AT, children: [] }],
   });
+  const names = ['load(path: string)', 'main(String[]) : void', '(anonymous)', 'plain'].map((name) => symbolOf({ name, kind: 11 })['name']);
+  assert.deepEqual(names, ['load', 'main', '(anonymous)', 'plain']);
+  assert.equal(symbolOf({ name: 'x(1)', kind: 12 })['name'], 'x(1)');
   assert.deepEqual(placeOf({ targetUri: uri, targetRange: AT }), { uri: 'file:///a.py', range: AT });
   assert.deepEqual(hoverOf([{ contents: ['a', { value: 'b' }, ' '] }]), { contents: { kind: 'markdown', value: 'a\n\nb' } });
   assert.equal(hoverOf([]), null);

@@ -228,7 +228,8 @@ export class Composer extends Component<{ readonly store: Store; readonly sent: 
     }
     this.token += 1;
     this.sending = { token: this.token, text, images };
-    tell({ type: 'send', token: this.token, content, dispatch });
+    const id = this.props.store.conversation?.id;
+    tell({ type: 'send', token: this.token, content, dispatch, ...(id === undefined ? {} : { conversationId: id }) });
     this.setState({ images: [] });
     this.write('', 0);
     this.props.sent();

@@ -111,8 +111,9 @@ class Window:
         return self.page.locator(f".editor-instance .monaco-editor[data-uri$='/{name}']")
 
     def chat(self) -> FrameLocator:
-        """The chat's page."""
-        return self.page.frame_locator("iframe.webview").frame_locator("iframe#active-frame")
+        """The chat's page; a notebook has one of its own."""
+        ours = "iframe.webview[src*='extensionId=agent-ls.agent-ls']"
+        return self.page.frame_locator(ours).frame_locator("iframe#active-frame")
 
     @property
     def input(self) -> Locator:

@@ -15,6 +15,7 @@ import { draftOf } from '../core/edits';
 import { located } from '../core/diff';
 import { oneLine, unadorned } from '../core/display';
 import { isPrefix, type Held } from '../core/requests';
+import type { Request } from '../protocol.gen';
 
 export interface Parts {
   readonly tree: ApprovalsTree;
@@ -157,15 +158,15 @@ export class ApprovalCommands {
     const draft = changed === undefined ? undefined : draftOf(request, before);
     if (changed !== undefined && draft?.kind === 'file') {
       const name = paperName(changed.uri);
-      const after = this.agent.papers.put(`requests/${request.number}/${name}`, draft.text);
+      const after = this.agent.papers.put(`${folderOf(request)}/${name}`, draft.text);
       const stays = before !== undefined && !isNotebook(changed.uri);
-      const left = stays ? changed.uri : this.agent.papers.put(`requests/${request.number}/before/${name}`, before ?? '');
+      const left = stays ? changed.uri : this.agent.papers.put(`${folderOf(request)}/before/${name}`, before ?? '');
       await vscode.commands.executeCommand('vscode.diff', left, after, `#${request.number} ${heading(request)}`);
       return;
     }
     const { text, language } = body(request);
     const name = oneLine(request.tool ?? request.kind, 60).replaceAll('/', '∕');
-    await this.agent.papers.show(`requests/${request.number}/${name}`, text, language);
+    await this.agent.papers.show(`${folderOf(request)}/${name}`, text, language);
   }
 
   /** Goes to where the next card stands; that is a command of the person, so the cursor goes with it. */
@@ -245,11 +246,16 @@ export class ApprovalCommands {
       const line = Math.min(first, document.lineCount - 1);
       return visibleRanges.some((range) => range.start.line <= line && line <= range.end.line);
     });
-    return open || this.parts.tree.visible || this.parts.chatShows(request.conversationId) || this.detailed(request.number);
+    return open || this.parts.tree.visible || this.parts.chatShows(request.conversationId) || detailed(request);
   }
+}
 
-  private detailed(number: number): boolean {
-    const name = `/requests/${number}/`;
-    return vscode.window.visibleTextEditors.some(({ document }) => document.uri.scheme === 'agentls' && document.uri.path.startsWith(name));
-  }
+/** Of one digest: what stands in an editor after the request was revised is not what would be allowed. */
+function folderOf({ number, digest }: Request): string {
+  return `requests/${number}/${digest.slice(0, 12)}`;
+}
+
+function detailed(request: Request): boolean {
+  const folder = `/${folderOf(request)}/`;
+  return vscode.window.visibleTextEditors.some(({ document }) => document.uri.scheme === 'agentls' && document.uri.path.startsWith(folder));
 }

@@ -104,7 +104,7 @@ export class ChatDeeds {
   }
 
   private async send(said: FromPage & { type: 'send' }): Promise<void> {
-    const ok = await this.speaking.send(said.content, said.dispatch);
+    const ok = await this.speaking.send(said.content, said.dispatch, said.conversationId);
     this.chat.post({ type: 'sent', token: said.token, ok });
   }
 

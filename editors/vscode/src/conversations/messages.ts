@@ -47,7 +47,7 @@ export type ToPage =
 
 export type FromPage =
   | { readonly type: 'ready' }
-  | { readonly type: 'send'; readonly token: number; readonly content: Block[]; readonly dispatch: Dispatch }
+  | { readonly type: 'send'; readonly token: number; readonly conversationId?: string; readonly content: Block[]; readonly dispatch: Dispatch }
   | { readonly type: 'draft'; readonly text: string }
   | { readonly type: 'stop' }
   | { readonly type: 'answer'; readonly requestId: string; readonly digest: string; readonly decision: Decision; readonly optionId?: string; readonly scope?: 'once' | 'conversation' | 'workspace'; readonly reason?: string; readonly answers?: Record<string, string | string[]> }

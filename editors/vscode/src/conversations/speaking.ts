@@ -17,9 +17,9 @@ export class Speaking {
     private readonly attachments: Attachments,
   ) {}
 
-  /** Whether the message was taken. */
-  async send(content: Block[], dispatch: Dispatch): Promise<boolean> {
-    const id = await this.conversation();
+  /** Whether the message was taken; `shown`: the conversation that the person saw when they sent it. */
+  async send(content: Block[], dispatch: Dispatch, shown?: string): Promise<boolean> {
+    const id = shown ?? (await this.conversation());
     if (id === undefined) {
       return false;
     }

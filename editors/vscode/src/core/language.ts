@@ -70,7 +70,11 @@ export interface LocationLink {
   readonly targetSelectionRange?: Range;
 }
 
-export function symbolOf({ name, kind, containerName, location, range, selectionRange, children }: Symbol): Record<string, unknown> {
+/** Some servers write the arguments of a function into its name; whoever looks for a name means what stands before them. */
+const CALLABLE = new Set([5, 8, 11]);
+
+export function symbolOf({ name: shown, kind, containerName, location, range, selectionRange, children }: Symbol): Record<string, unknown> {
+  const name = CALLABLE.has(kind) ? shown.replace(/(?<=.)\(.*$/su, '').trim() : shown;
   const inside = containerName === undefined || containerName === '' ? {} : { containerName };
   const nested = range === undefined ? {} : { range: rangeOf(range), selectionRange: rangeOf(selectionRange ?? range), children: (children ?? []).map(symbolOf) };
   return { name, kind: kind + 1, ...inside, ...(location === undefined ? {} : { location: placeOf(location) }), ...nested };
