@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 
 const MOST_DRAFTS = 50;
+const NEW = '';
 
 interface Held {
   readonly conversation?: string | undefined;
@@ -22,11 +23,16 @@ export class Memory {
   }
 
   get conversation(): string | undefined {
-    return this.held.conversation;
+    return this.held.conversation === NEW ? undefined : this.held.conversation;
+  }
+
+  /** Whether the person was about to begin a new one: then no other is put before them. */
+  get beginning(): boolean {
+    return this.held.conversation === NEW;
   }
 
   set conversation(id: string | undefined) {
-    this.keep({ drafts: this.found()?.drafts ?? this.held.drafts, conversation: id });
+    this.keep({ drafts: this.found()?.drafts ?? this.held.drafts, conversation: id ?? NEW });
   }
 
   /** `''` is the conversation that is not there yet. */

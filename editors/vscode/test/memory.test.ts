@@ -17,8 +17,13 @@ test('drafts and the conversation outlive the window at once, and a broken file 
     memory.write('c2', '');
     const again = new Memory(folder);
     assert.deepEqual([again.conversation, again.draft('c1'), again.draft(undefined), again.draft('c2')], ['c1', 'half a thought', 'new', '']);
+    assert.equal(again.beginning, false);
+    again.conversation = undefined;
+    const beginning = new Memory(folder);
+    assert.deepEqual([beginning.conversation, beginning.beginning], [undefined, true]);
     writeFileSync(path.join(folder, 'window.json'), '{');
-    assert.equal(new Memory(folder).conversation, undefined);
+    const none = new Memory(folder);
+    assert.deepEqual([none.conversation, none.beginning], [undefined, false]);
   } finally {
     rmSync(path.dirname(folder), { recursive: true });
   }

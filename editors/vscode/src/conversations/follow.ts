@@ -60,7 +60,7 @@ export class Follow implements vscode.Disposable {
 
   /** After each greeting: nobody follows anything on a new link. */
   async resume(newest: string | undefined): Promise<void> {
-    const id = this.id ?? newest;
+    const id = this.id ?? (this.memory.beginning ? undefined : newest);
     if (id !== undefined) {
       const answer = await this.attach(id);
       if (!answer.ok && answer.trouble.code === 'not_found' && newest !== undefined && newest !== id) {
