@@ -149,14 +149,14 @@ EDITORS: Final[dict[str, Requirement]] = {
         ("tests/editors/vscode/test_in_the_way.py", "tests/editors/vscode/test_pictures.py"),
     ),
     "vscode.trouble": Requirement(
-        "In a real VS Code: a model in trouble counts down and can be hurried, what failed is asked again; a program that "
-        "is missing or broken, and settings of another type, are told or passed over without a message that asks.",
+        "In a real VS Code: a model in trouble counts down and can be hurried, what failed is asked again; a program "
+        "that is missing or broken, and settings of another type, are told or passed over without a message that asks.",
         ("tests/editors/vscode/test_trouble.py",),
     ),
     "vscode.documents": Requirement(
-        "In a real VS Code: cells of notebooks, a patch over several files, a file that goes while its card waits; the "
-        "rule that an answer would keep and where a command's words lead are shown; the agent asks the window's language "
-        "servers.",
+        "In a real VS Code: cells of notebooks, a patch over several files, a file that goes while its card waits; "
+        "the rule that an answer would keep and where a command's words lead are shown; the agent asks the window's "
+        "language servers.",
         (
             "tests/editors/vscode/test_documents.py",
             "tests/editors/vscode/test_rules.py",
