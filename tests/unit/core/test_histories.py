@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from agent_ls.core import finalize, plans, recovery, retry, step, successor, wait
+from agent_ls.core import finalize, plans, recovery, retry, step, successor, wait, walls
 from agent_ls.core.attempt import AttemptFact
-from agent_ls.core.call import SETTLED, CallFact
+from agent_ls.core.call import SETTLED, WALLED, CallFact
 from agent_ls.core.context import asked, join, messages
 from agent_ls.core.failure import Cause, Failure
 from agent_ls.core.invariants import check_history, violations
@@ -21,6 +21,7 @@ from agent_ls.core.locks import conflicts
 from agent_ls.core.messages import CallPart, Part, ReasoningPart, Reply, ResultsTurn, Stop, TextPart, UserTurn
 from agent_ls.core.owed import AskModel, Begin, Capture, End, Join, Nothing, RunCalls, Wait, owed
 from agent_ls.core.projection import ConversationState
+from agent_ls.core.request import Amended
 from agent_ls.core.request import Decision as Answered
 from agent_ls.core.steer import join_now
 from agent_ls.core.step import TriageVerdict
@@ -187,6 +188,19 @@ class Histories(Person):
         learned = {"uri": "file:///w/a", "hash": self.world.now(), "cwd": f"/w/{len(self.world.events)}"}
         learned["steps"] = data.draw(STEPS)
         self.finish(item, ToolResult(status=status, output=output, data=learned))
+
+    @precondition(lambda self: self.running)
+    @rule(data=st.data())
+    def its_sandbox_makes_a_call_fail(self, data: st.DataObject) -> None:
+        item = self.state.items[data.draw(st.sampled_from(self.running))]
+        self.world.number += 1
+        result = ToolResult(status=ResultStatus.ERROR, output="no", data={WALLED: {"why": "it may not", "said": "no"}})
+        outside = Amended(call=item.call, title="outside", card={})
+        number, at = self.world.number, self.world.now()
+        held = walls.hold(self.state, item.id, result, outside=outside, number=number, at=at)
+        if held is not None:
+            self.decide(held)
+            self.running.remove(item.id)
 
     @precondition(lambda self: self.running)
     @rule()

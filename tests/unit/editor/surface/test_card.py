@@ -18,6 +18,16 @@ def test_a_command_is_shown_with_its_folder_and_what_changes_in_its_environment(
     )
 
 
+def test_a_command_says_where_else_it_would_run_and_how_it_failed_in_the_sandbox() -> None:
+    failed = {"background": True, "outside": True, "failed": "It failed there.", "output": "a: no\x1b[2K"}
+    card = {"type": "command", "command": "make", "cwd": "/w", **failed}
+    shown = page(command(7, card=card), None, markdown=True)
+    assert (
+        "In `/w`\n\n**In the background: it goes on when the run has ended.**\n\n**Outside the sandbox.**\n\n" in shown
+    )
+    assert "\n\nIt failed there.\n\n```\na: no⟨U+001B⟩[2K\n```\n\n" in shown
+
+
 def test_a_change_is_shown_as_its_diff_and_the_rule_that_would_be_kept_is_named() -> None:
     rule = Option(id="c", label="Allow for this conversation", decision=Decision.ALLOW, rule="edit(a.txt)")
     shown = page(edit(3, options=(rule,)), None, markdown=True)
