@@ -21,6 +21,7 @@ _TORTURE: Final = (
 _KILL: Final = "tests/crash/test_kill_daemon.py::test_"
 _WRITING: Final = "tests/contract/ledger/test_ledger_writing.py::test_"
 _CLAIMS: Final = "tests/contract/ledger/test_ledger_claims.py::test_"
+_COMPACTED: Final = "tests/crash/test_compaction_kill.py::test_"
 _FULL: Final = "tests/contract/ledger/test_ledger_full_disk.py::test_"
 
 GUARANTEES: Final = (
@@ -54,6 +55,14 @@ GUARANTEES: Final = (
     Guarantee(
         "Every call that a model was told of has exactly one result, and the result says what happened.",
         (_MATRIX, _TORTURE, "tests/unit/runtime/test_take_over.py::test_what_was_found_out_is_the_result"),
+    ),
+    Guarantee(
+        "A conversation is compacted in one commit: before it nothing is shortened, after it all is, once; and no item "
+        "is ever lost by that.",
+        (
+            f"{_COMPACTED}a_daemon_killed_while_the_summary_is_written_has_not_compacted_and_the_next_one_does",
+            f"{_COMPACTED}a_run_whose_daemon_is_killed_while_it_is_compacted_goes_on_and_is_compacted_once",
+        ),
     ),
     Guarantee(
         "Sequence numbers of a conversation have no gap; an event is never changed or removed.",

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from agent_ls.testing.buffers import Answer, Manner
 from agent_ls.testing.editor import Editor, Refused
-from agent_ls.testing.model_scenario import InOrder, say, use
+from agent_ls.testing.model_scenario import InOrder, Silence, reply, say, use
 from agent_ls.wire.capabilities import CAPABILITIES
 from agent_ls.wire.methods import METHODS, Direction
 from tests.plain_editor import CAPABILITIES as PLAIN
@@ -175,6 +175,28 @@ async def test_a_run_is_progress_that_says_what_it_waits_for_and_is_cancelled_by
         await plain.link.wait_for(lambda: told(plain)[-1] == ("end", "interrupted"))
         await plain.link.wait_for(lambda: "workspace/codeLens/refresh" in plain.refreshed)
         assert (told(old), old.refreshed, lines(home.workspace / "ran")) == ([], [], [])
+
+
+async def test_a_compaction_without_a_run_is_progress_too_and_is_cancelled_by_its_button() -> None:
+    able = {**PLAIN, "window": {**PLAIN["window"], "workDoneProgress": True}}
+    script = InOrder([say("All work and no play. " * 200), reply(Silence())])
+    async with (
+        scene(script) as (_, home),
+        home.editor() as asker,
+        plain_editor(home, name="kate", capabilities=able) as plain,
+    ):
+        conversation = await asker.create(home.workspace, title="Loud")
+        await asker.until_ended(conversation, await asker.send(conversation, "Go."))
+        params = {"commandId": asker.command_id(), "conversationId": conversation.id}
+        await asker.request("agent/conversation/compact", params)
+
+        def told() -> list[tuple[str, str | None]]:
+            return [(each["value"]["kind"], each["value"].get("message")) for each in plain.heard("$/progress")]
+
+        await plain.link.wait_for(lambda: told()[-1:] == [("begin", "making room")])
+        await plain.link.notify("window/workDoneProgress/cancel", {"token": plain.heard("$/progress")[-1]["token"]})
+        await asker.wait_for(lambda: "compacting" not in conversation.conversation and conversation.of_kind("notice"))
+        await plain.link.wait_for(lambda: told()[-1][0] == "end")
 
 
 async def answered(asker: Editor, plain: PlainEditor, workspace: Path, prompt: Any) -> tuple[Any, str, Any]:
