@@ -228,20 +228,18 @@ class Memory:
         return self._mirror
 
     def _agree(self, answer: Any) -> None:
-        capabilities = answer.get("capabilities") if isinstance(answer, dict) else None
-        encoding = capabilities.get("positionEncoding") if isinstance(capabilities, dict) else None
+        encoding = at(answer, "capabilities", "positionEncoding")
         if isinstance(encoding, str):
             self._encoding = encoding
             if self._mirror:
                 self._mirror.agree(encoding)
 
     def _note_progress(self, params: Any) -> None:
-        value = params.get("value") if isinstance(params, dict) else None
-        kind = value.get("kind") if isinstance(value, dict) else None
-        if kind == "begin" and _is_id(params.get("token")):
-            self._progress.add(params["token"])
-        elif kind == "end" and _is_id(params.get("token")):
-            self._progress.discard(params["token"])
+        kind, token = at(params, "value", "kind"), at(params, "token")
+        if kind == "begin" and _is_id(token):
+            self._progress.add(token)
+        elif kind == "end" and _is_id(token):
+            self._progress.discard(token)
 
     def _amended(self, method: str, message: dict[str, Any], body: bytes) -> bytes:
         if method == "initialize" and self._initialize is None:
@@ -288,7 +286,7 @@ def _answer_for(key: int | str, method: str) -> bytes:
 def _carries_command(method: str, params: Any) -> bool:
     if method == EXECUTE:
         params = _command_argument(params)
-    return isinstance(params, dict) and isinstance(params.get("commandId"), str)
+    return isinstance(at(params, "commandId"), str)
 
 
 def _command_argument(params: Any) -> Any:
@@ -334,8 +332,7 @@ def _add_environment(params: dict[str, Any], env: Mapping[str, str]) -> None:
 
 def _move_folders(initialize: dict[str, Any], params: Any) -> None:
     """The next daemon is greeted with the folders that there are now."""
-    event = params.get("event") if isinstance(params, dict) else None
-    held = initialize.get("params")
+    event, held = at(params, "event"), initialize.get("params")
     if not isinstance(event, dict) or not isinstance(held, dict):
         return
     gone, come = ([f for f in event.get(name) or [] if isinstance(f, dict)] for name in ("removed", "added"))
@@ -344,8 +341,15 @@ def _move_folders(initialize: dict[str, Any], params: Any) -> None:
     held["workspaceFolders"] = [folder for folder in before if folder.get("uri") not in left] + come
 
 
+def at(value: Any, *names: str) -> Any:
+    """What stands there, or None."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
 def _text(params: Any, name: str) -> str:
-    value = params.get(name) if isinstance(params, dict) else None
+    value = at(params, name)
     return value if isinstance(value, str) else ""
 
 
