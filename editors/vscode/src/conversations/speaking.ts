@@ -52,7 +52,7 @@ export class Speaking {
       this.agent.voice.say('Nothing here waits to be tried again.');
       return;
     }
-    await this.do(this.agent.link.command('agent/run/hurry', { runId: run.id }));
+    await this.agent.voice.told(this.agent.link.command('agent/run/hurry', { runId: run.id }));
   }
 
   /** Asks again what has failed or was stopped. */
@@ -62,7 +62,7 @@ export class Speaking {
       this.agent.voice.say('Nothing here has failed just now.');
       return;
     }
-    await this.do(this.agent.link.command('agent/run/retry', { runId: failure.runId }));
+    await this.agent.voice.told(this.agent.link.command('agent/run/retry', { runId: failure.runId }));
   }
 
   async queue(change: Omit<UpdateQueue, 'commandId' | 'conversationId'>): Promise<void> {
