@@ -105,6 +105,30 @@ async def test_a_card_of_a_subagent_says_whose_task_it_is_and_what_would_hide_in
         ]
 
 
+async def test_a_card_says_where_else_a_command_would_run_and_how_it_failed_in_the_sandbox() -> None:
+    async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
+        assert await nvim.lua(OUTSIDE) == [
+            "$ make",
+            "in /",
+            "in the background: it goes on when the run has ended",
+            "outside the sandbox",
+            "It failed there.",
+            "  a: no⟨U+001B⟩[2K",
+            "  b",
+        ]
+
+
+OUTSIDE = """
+local shown = require('agent_ls.card').lines({
+  number = 3, title = '$ make', kind = 'approval', options = {},
+  card = {
+    type = 'command', command = 'make', cwd = '/', background = true, outside = true, failed = 'It failed there.',
+    output = 'a: no\\27[2K\\nb',
+  },
+})
+return vim.tbl_map(function(line) return line[1] end, vim.list_slice(shown, 2, 8))
+"""
+
 SUBAGENT = """
 local shown = require('agent_ls.card').lines({
   number = 3, title = '$ wc a.txt', kind = 'approval', options = {},

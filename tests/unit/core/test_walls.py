@@ -101,10 +101,9 @@ def test_refused_it_stays_what_it_was_inside(reason: str, told: str) -> None:
     assert output.startswith(f"{INSIDE.output}\n[It was not run outside the sandbox. {told}")
     assert world.state.items[item.id].status is ItemStatus.FAILED
     assert world.state.cwd == "/w"
-    again, other = started()
-    again.state.requests |= world.state.requests
-    assert not walls.refused_before(world.state, other.call, item.run_id)
-    assert walls.refused_before(world.state, replace(other.call, digest="d2"), item.run_id)
+    assert walls.refused_before(world.state, item.call, item.run_id)
+    assert not walls.refused_before(world.state, item.call, "c1.r2")
+    assert not walls.refused_before(world.state, replace(item.call, digest="another"), item.run_id)
 
 
 def test_stopped_it_stays_what_it_was_inside_and_who_is_stopped_is_not_asked() -> None:
