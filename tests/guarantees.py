@@ -65,6 +65,16 @@ GUARANTEES: Final = (
         ),
     ),
     Guarantee(
+        "A fork has what it began with, byte for byte for its model, whatever becomes of its parent.",
+        (
+            "tests/protocol/test_forks.py::test_the_model_is_sent_the_same_bytes_as_before",
+            "tests/protocol/test_forks.py::test_a_fork_outlives_its_parent_and_the_daemon",
+            "tests/contract/ledger/test_ledger_forks.py::test_what_the_parent_does_later_does_not_change_it",
+            "tests/contract/ledger/test_ledger_forks.py::test_it_stays_whole_when_its_parent_is_deleted",
+            "tests/crash/test_fork_crash.py::test_whenever_the_daemon_dies_there_is_one_fork_and_it_goes_on",
+        ),
+    ),
+    Guarantee(
         "Sequence numbers of a conversation have no gap; an event is never changed or removed.",
         (
             _TORTURE,

@@ -16,15 +16,17 @@ from agent_ls.adapters.ledger import codec, jsonl, upcast
 from agent_ls.adapters.ledger.sqlite import SqliteLedger
 from agent_ls.core.attempt import AttemptFact
 from agent_ls.core.events import EventKind, Fact
+from agent_ls.core.fork import border, forked
 from agent_ls.core.imported import Found
 from agent_ls.core.invariants import check_history, violations
 from agent_ls.core.items import AssistantMessage, Item, Notice
+from agent_ls.core.lineage import Base
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request, RequestFact, RequestStatus, evolve
 from agent_ls.core.run import RunStatus
 from agent_ls.core.step import end
 from agent_ls.ports.ledger import Commit, ListQuery
-from tests.contract.ledger.make import FakeClock, append, claimed
+from tests.contract.ledger.make import FakeClock, append, claimed, commit
 
 pytestmark = pytest.mark.anyio
 
@@ -169,3 +171,27 @@ def test_a_version_that_is_newer_is_not_guessed_at(monkeypatch: pytest.MonkeyPat
 
 def _is_unread(item: Item) -> bool:
     return isinstance(item.payload, Notice) and item.payload.code == codec.UNREADABLE
+
+
+@pytest.mark.parametrize("name", FROZEN)
+async def test_a_fork_of_an_old_conversation_is_sound_and_has_old_entities_upcast(
+    name: str, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = thawed(name, state_dir)
+    parent = await state_of(ledger)
+    items = sorted(parent.items.values(), key=lambda item: item.ord)
+    last = border(items, items[-1].ord)
+    assert last is not None
+    made = forked(parent.conversation, last, "fork", title=None, at="2026-03-01T00:00:00.000Z")
+    epoch = await claimed(ledger, made.id, "now")
+    base = Base(conversation_id=ID, through=last.ord)
+    await append(ledger, commit(made, epoch=epoch, conversation_id=made.id, base=base))
+    a_later_version(monkeypatch)
+    snapshot = await ledger.load(made.id)
+    assert snapshot is not None
+    state = ConversationState.of(snapshot.entities, snapshot.seq)
+    assert violations(state, live=False, unsettled=()) == []
+    settled = {f"{request.title}! (#{request.number})" for request in parent.requests.values() if not request.pending}
+    assert {request.title for request in state.requests.values()} == settled
+    assert len(state.items) == sum(item.ord <= last.ord for item in items)
+    await ledger.close()
