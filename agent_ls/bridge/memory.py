@@ -32,7 +32,9 @@ EXECUTE = "workspace/executeCommand"
 MOST_TRIES = 6
 REPLAY_ID = "agent-ls-bridge:initialize"
 # Said without a wish of the person: no reason to start a daemon that somebody stopped.
-IDLE = frozenset({"agent/window/focus", "agent/diagnostics", "$/setTrace", "$/cancelRequest"})
+IDLE = frozenset(
+    {"agent/window/focus", "agent/diagnostics", "agent/conversation/draft", "$/setTrace", "$/cancelRequest"}
+)
 # What holds until it is said anew.
 LATEST = frozenset({"agent/window/focus", "$/setTrace"})
 FOLDERS = "workspace/didChangeWorkspaceFolders"

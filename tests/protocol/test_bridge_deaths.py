@@ -143,6 +143,7 @@ def test_a_daemon_that_a_person_stopped_is_not_started_again_by_an_idle_editor(
     (runtime_dir / "daemon.sock").unlink()
     editor.send(method="agent/window/focus", params={"focused": True})
     editor.send(method="$/setTrace", params={"value": "off"})
+    editor.send(method="agent/conversation/draft", params={"conversationId": "c", "text": "half"})
     with FakeDaemon(runtime_dir) as started_by_somebody:
         assert started_by_somebody.accept().next()["method"] == "initialize"
     assert not (state_dir / "logs").exists(), "the bridge has started nothing"
