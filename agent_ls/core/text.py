@@ -43,6 +43,12 @@ class Text:
         """With their ends; the last one has none, and is empty when the text ends with one."""
         return self._lines
 
+    def copy(self) -> Text:
+        """As it is now, whatever is typed meanwhile."""
+        found = Text("", self.encoding)
+        found._lines = list(self._lines)
+        return found
+
     def change(self, changes: Any) -> None:
         """Makes the `contentChanges` of a didChange, in order. BadChange: one is malformed, and none was made."""
         if not isinstance(changes, list):

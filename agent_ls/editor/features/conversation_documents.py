@@ -5,7 +5,9 @@ empty answer at once: these requests come for each file that is open.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+from anyio import lowlevel
 
 from agent_ls.core.errors import Refusal
 from agent_ls.core.mentions import mention_of
@@ -17,12 +19,21 @@ from agent_ls.editor.features.params import Json, uri_of
 from agent_ls.editor.given import pick
 from agent_ls.editor.surface.code_actions import takes_literals
 from agent_ls.editor.surface.controls import controls
-from agent_ls.editor.surface.outline import Part, folds, links, mentioned, outline
+from agent_ls.editor.surface.outline import Link, Part, folds, linking, mentioned, outlining
 from agent_ls.editor.window import Window
 from agent_ls.ports.files import Place
 from agent_ls.ports.papers import Paper
 from agent_ls.wire.capabilities import AGENT_KIND
 
+T = TypeVar("T")
+
+MOST_CALLS: Final = 2_000
+"""An outline of more shows the runs alone."""
+
+MOST_LINKS: Final = 2_000
+"""The newest."""
+
+TURN: Final = 200
 _STRING: Final = 15
 _MODULE: Final = 2
 _FUNCTION: Final = 12
@@ -32,27 +43,33 @@ async def symbols(desk: Desk, window: Window, params: Json) -> list[Json]:
     uri, paper, text = _document(desk, window, params)
     if paper is None or text is None:
         return []
-    found = outline(text.lines, runs=not paper.is_prompt)
+    found = await _outline(text, paper)
+    runs = [run for title in found for run in title.parts]
+    if sum(len(run.parts) for run in runs) > MOST_CALLS:
+        for run in runs:
+            run.parts = []
     if pick(window.capabilities, "textDocument", "documentSymbol", "hierarchicalDocumentSymbolSupport") is True:
-        return [_symbol(part, text) for part in found]
-    return list(_flat(found, text, uri, inside=None))
+        return await _gently(_symbol(part, text) for part in found)
+    return await _gently(_flat(found, text, uri, inside=None))
 
 
 async def folding(desk: Desk, window: Window, params: Json) -> list[Json]:
     _, paper, text = _document(desk, window, params)
     if paper is None or text is None:
         return []
-    found = folds(outline(text.lines, runs=not paper.is_prompt))
-    return [{"startLine": first, "endLine": last, "kind": "region"} for first, last in found]
+    found = folds(await _outline(text, paper))
+    return await _gently({"startLine": first, "endLine": last, "kind": "region"} for first, last in found)
 
 
 async def document_links(desk: Desk, window: Window, params: Json) -> list[Json]:
     _, paper, text = _document(desk, window, params)
     if paper is None or text is None:
         return []
-    found = [
-        {"range": _span(text, link.line, (link.start, link.end)), "target": link.target} for link in links(text.lines)
-    ]
+    there: list[Link] = []
+    await _stepped(linking(text.lines, there))
+    found = await _gently(
+        {"range": _span(text, link.line, (link.start, link.end)), "target": link.target} for link in there[-MOST_LINKS:]
+    )
     if not paper.is_prompt:
         return found
     state = await state_of(desk, paper.conversation_id)
@@ -106,6 +123,27 @@ def path_in(uri: str, root: str) -> str:
     return uri if isinstance(path, NotLocal) else relative(path, root)
 
 
+async def _outline(text: Text, paper: Paper) -> list[Part]:
+    top: list[Part] = []
+    await _stepped(outlining(text.lines, top, runs=not paper.is_prompt))
+    return top
+
+
+async def _stepped(steps: Iterable[None]) -> None:
+    """A long document holds up nobody: between the steps the others get their turn."""
+    for _ in steps:
+        await lowlevel.checkpoint()
+
+
+async def _gently(made: Iterable[T]) -> list[T]:
+    found = []
+    for each in made:
+        found.append(each)
+        if len(found) % TURN == 0:
+            await lowlevel.checkpoint()
+    return found
+
+
 def _controls(desk: Desk, state: ConversationState) -> list[Json]:
     return controls(state, desk.inbox.pending_of(state.conversation.id), desk.choices.of)
 
@@ -114,7 +152,7 @@ def _document(desk: Desk, window: Window, params: Json) -> tuple[str, Paper | No
     uri = uri_of(params)
     paper = desk.transcripts.paper(uri)
     overlay = None if paper is None else desk.documents.of(window, uri)
-    return uri, paper, None if overlay is None else overlay.text
+    return uri, paper, None if overlay is None else overlay.text.copy()
 
 
 def _symbol(part: Part, text: Text) -> Json:

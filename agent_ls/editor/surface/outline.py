@@ -1,10 +1,12 @@
 """What an editor shows of a Markdown document by itself: its outline, what folds, where its links lead.
 
 Owns reading headings, calls and links back from lines. Pure, in lines and code points; whoever answers a client counts
-in its units. What stands in a fenced block is no heading and no link.
+in its units. What stands in a fenced block is no heading and no link. A long document is read in steps, between which
+others get their turn.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,6 +18,8 @@ from agent_ls.wire.transcript import CALL
 _HEADING: Final = re.compile(r"(#{1,6}) +(\S.*)")
 _LINK: Final = re.compile(r"\[[^\]]*\]\(<?(file://[^)>]+)>?\)")
 NAME_LIMIT: Final = 120
+STEP: Final = 300
+"""Lines; a millisecond's work."""
 
 
 @dataclass(slots=True)
@@ -48,8 +52,16 @@ class Link:
 def outline(lines: Sequence[str], *, runs: bool) -> list[Part]:
     """`runs`: of a transcript, where only the title, runs and calls are headings; else every heading is one."""
     top: list[Part] = []
+    deque(outlining(lines, top, runs=runs), maxlen=0)
+    return top
+
+
+def outlining(lines: Sequence[str], top: list[Part], *, runs: bool) -> Iterator[None]:
+    """Fills `top`, step by step."""
     above: list[Part] = []
     for number, line, inside in _read(lines):
+        if number % STEP == STEP - 1:
+            yield
         found = None if inside else _part(line, number, runs=runs)
         if found is not None:
             while above and above[-1].level >= found.level:
@@ -61,7 +73,6 @@ def outline(lines: Sequence[str], *, runs: bool) -> list[Part]:
         if line.strip() or inside:
             for part in above:
                 part.last = number
-    return top
 
 
 def folds(parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
@@ -72,12 +83,18 @@ def folds(parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
 
 
 def links(lines: Sequence[str]) -> list[Link]:
-    return [
-        Link(number, found.start(), found.end(), found[1])
-        for number, line, inside in _read(lines)
-        if not inside
-        for found in _LINK.finditer(line)
-    ]
+    found: list[Link] = []
+    deque(linking(lines, found), maxlen=0)
+    return found
+
+
+def linking(lines: Sequence[str], found: list[Link]) -> Iterator[None]:
+    """Fills `found`, step by step."""
+    for number, line, inside in _read(lines):
+        if number % STEP == STEP - 1:
+            yield
+        if not inside:
+            found += [Link(number, each.start(), each.end(), each[1]) for each in _LINK.finditer(line)]
 
 
 def mentioned(lines: Sequence[str]) -> list[tuple[int, re.Match[str]]]:

@@ -1,7 +1,7 @@
 """What is read back from a Markdown document: headings, calls, folds, links; and nothing out of a fenced block."""
 
 from agent_ls.core.mentions import Mention, mentions, order_in
-from agent_ls.editor.surface.outline import Link, Part, folds, links, outline
+from agent_ls.editor.surface.outline import STEP, Link, Part, folds, linking, links, outline, outlining
 
 TRANSCRIPT = """# Title
 
@@ -52,3 +52,12 @@ def test_only_a_known_word_at_the_beginning_is_an_order() -> None:
     assert order_in("/stop", known) == ("stop", "")
     for text in ("/usr/bin is full", "/unknown", "please /stop", "/stopped"):
         assert order_in(text, known) is None, text
+
+
+def test_a_long_document_is_read_in_steps_and_comes_to_the_same() -> None:
+    lines = TRANSCRIPT.replace("# Title\n", "").split("\n") * 100
+    top: list[Part] = []
+    there: list[Link] = []
+    assert len(list(outlining(lines, top, runs=True))) == len(list(linking(lines, there))) == len(lines) // STEP
+    assert (top, there) == (outline(lines, runs=True), links(lines))
+    assert (len(top), len(there)) == (200, 100)
