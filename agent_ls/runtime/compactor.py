@@ -11,7 +11,7 @@ from typing import Final
 
 import anyio
 
-from agent_ls.core import carried, compacting, compaction, context, sizes
+from agent_ls.core import carried, compacting, compaction, context, pictures, sizes
 from agent_ls.core.attempt import Attempt, made_by
 from agent_ls.core.compaction import Cut
 from agent_ls.core.conversation import Compacting
@@ -102,6 +102,8 @@ class Compactor:
     async def overflowed(self, attempt: Attempt, failure: Failure) -> Came | Notice | None:
         """After a server has called a request too large. None: it has not, or compaction is switched off."""
         who = made_by(self._actor.state.conversation, attempt)
+        if await self._leave_out_pictures(attempt, failure, who):
+            return Came.DONE
         if not self._services.compaction.enabled or failure.cause not in (Cause.OVERFLOW, Cause.INVALID):
             return None
         size = await self.size(who)
@@ -116,6 +118,16 @@ class Compactor:
         mode = "all" if tried == compaction.OVERFLOWS - 1 else wanted.mode
         came = await self._compact(replace(wanted, target=small, mode=mode))
         return still_too_large(failure, size=size, tried=tried) if came in (Came.NOTHING, Came.REFUSED) else came
+
+    async def _leave_out_pictures(self, attempt: Attempt, failure: Failure, who: Made) -> bool:
+        """The first that goes, where the bytes are too many and not the words."""
+        if self._requests.without_pictures or failure.cause not in (Cause.OVERFLOW, Cause.NETWORK, Cause.CUT):
+            return False
+        sent, retries = await self._requests.whole(who, ""), self._actor.state.runs[attempt.run_id].retries
+        if not pictures.are_to_blame(failure, sent.messages, retries=retries):
+            return False
+        self._requests.without_pictures = True
+        return await self._record(lambda state, at: compacting.give_up(state, pictures.LEFT_OUT, at))
 
     async def wished(self) -> None:
         """What the person has asked for: done, or given up with the reason."""

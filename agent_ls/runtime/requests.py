@@ -7,7 +7,7 @@ Owns that messages of ended runs are made once, and that what was compacted is n
 from collections.abc import Sequence
 from functools import partial
 
-from agent_ls.core import carried, context
+from agent_ls.core import carried, context, pictures
 from agent_ls.core.conversation import cache_key
 from agent_ls.core.items import Item
 from agent_ls.core.messages import ModelMessage, UserTurn
@@ -26,16 +26,19 @@ Made = tuple[str, str]
 
 
 class Requests:
+    """`without_pictures`: they were too much for the server or the way to it, as this daemon has seen."""
+
     def __init__(self, actor: Actor, services: Services, hooks: HookCalls) -> None:
         self._actor = actor
         self._services = services
         self._hooks = hooks
         self._history = History()
         self._inflater = Inflater(services.ledger.get_blob)
+        self.without_pictures = False
 
     async def whole(self, made_by: Made, step_id: str) -> ModelRequest:
-        messages = context.asked(self._history.messages(self._actor.state, *made_by))
-        return await self.request(made_by, step_id, await self.inflated(messages))
+        messages = await self.inflated(context.asked(self._history.messages(self._actor.state, *made_by)))
+        return await self.request(made_by, step_id, pictures.left_out(messages) if self.without_pictures else messages)
 
     async def request(self, made_by: Made, step_id: str, messages: Sequence[ModelMessage]) -> ModelRequest:
         state = self._actor.state

@@ -1,11 +1,14 @@
 """What a server calls too large is compacted and sent again, a few times; what merely looks like it is not (B74)."""
 
+import base64
+import json
 from typing import Any, Final
 
 import pytest
 
 from agent_ls.testing.model_scenario import Answer, Http, RequestView, Say, Tokens, reply, say
 from tests.protocol.test_compaction import LONG, SUMMARY, WIRES, compactions, is_for_summary, talk
+from tests.protocol.test_context import PIXEL
 from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
@@ -139,3 +142,24 @@ async def test_what_does_not_fit_however_it_is_shortened_is_said_with_the_number
         ended = await editor.until_ended(conversation, run_id, "failed")
         assert ended["error"]["code"] == "context_overflow"
         assert "the window has 1,000" in ended["error"]["message"]
+
+
+@pytest.mark.parametrize("kind", WIRES)
+async def test_pictures_go_first_where_the_bytes_are_too_many(kind: str) -> None:
+    picture = base64.b64encode(PIXEL).decode()
+
+    def scenario(request: RequestView) -> Answer:
+        return OVERFLOWS["by its status"] if picture in json.dumps(request.body) else say("I see nothing.")
+
+    async with scene(scenario, kind=kind) as (server, home), home.editor() as editor:
+        conversation = await editor.create(home.workspace)
+        image = {"type": "image", "mimeType": "image/png", "data": picture}
+        content = [{"type": "text", "text": "What is this?"}, image]
+        params = {"commandId": editor.command_id(), "conversationId": conversation.id, "content": content}
+        run_id = (await editor.request("agent/message/send", params))["runId"]
+        await editor.until_ended(conversation, run_id)
+        assert [notice["payload"]["code"] for notice in conversation.of_kind("notice")] == ["pictures_left_out"]
+        assert (len(server.requests), compactions(conversation)) == (2, [])
+        assert "(a picture was here; it is left out" in "\n".join(server.requests[-1].user_texts)
+        await talk(editor, conversation, "And now?")
+        assert len(server.requests) == 3
