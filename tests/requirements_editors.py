@@ -97,6 +97,7 @@ EDITORS: Final[dict[str, Requirement]] = {
         "transcript too; closing and writing decide nothing. In every mode the card waits for free hands, and no "
         "sentence ends in a prompt.",
         (
+            "tests/editors/neovim/test_fast.py",
             "tests/editors/neovim/test_hands.py",
             "tests/editors/neovim/test_in_the_way.py",
             "tests/editors/neovim/test_told.py",

@@ -98,14 +98,6 @@ async def test_the_cursor_follows_from_the_last_line_only() -> None:
         assert await nvim.lua(CURSOR) == [6, 10]
 
 
-async def test_thirty_frames_in_a_row_leave_the_cursor_and_the_view_of_a_reader_where_they_are() -> None:
-    async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
-        before, after, rows, follows = await nvim.lua(FRAMES)
-        assert before == after
-        assert rows > 300
-        assert follows is True
-
-
 async def test_an_update_of_one_call_touches_no_line_of_another() -> None:
     async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
         assert await nvim.lua(UPDATE) == [
@@ -114,63 +106,9 @@ async def test_an_update_of_one_call_touches_no_line_of_another() -> None:
         ]
 
 
-async def test_a_transcript_of_ten_thousand_lines_opens_fast_and_folds() -> None:
-    async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
-        took, count, folded = await nvim.lua(LONG)
-        assert count > 10_000
-        assert folded == 2
-        # Measured at 40 ms; the limit leaves room for a busy machine.
-        assert took < 400, f"it took {took:.0f} ms"
-
-
 CURSOR = """
 local window = require('agent_ls.window').windows()[1]
 return { vim.api.nvim_win_get_cursor(window)[1], vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(window)) }
-"""
-
-# A reader stands in the middle while a second of frames comes; then at the end, and is taken along.
-FRAMES = """
-local conversation = require('agent_ls.conversation')
-local about = { id = 'one', status = 'running', title = 'One' }
-local one = {
-  id = 'one', root = vim.fn.getcwd(), about = about, seq = 0, items = {}, requests = {}, queue = {}, streams = {},
-}
-require('agent_ls.state').conversations.one = one
-local said = { type = 'text', text = ('a line\\n'):rep(200) }
-conversation.taken(one, {
-  conversation = about, requests = {}, queue = {}, streams = {}, seq = 1, snapshot = true,
-  items = {
-    { id = 'i1', ord = 1, kind = 'user_message', status = 'completed', payload = { content = { said } } },
-  },
-})
-require('agent_ls').load()
-require('agent_ls.window').open(one)
-local window = require('agent_ls.window').windows()[1]
-local function stands()
-  return vim.api.nvim_win_call(window, function()
-    local view = vim.fn.winsaveview()
-    return { view.topline, view.lnum, view.col }
-  end)
-end
-local function frames(from)
-  for _ = from, from + 29 do
-    local frame = { conversationId = 'one', itemId = 'i2', phase = 'answering' }
-    frame.delta = 'word\\nand more\\n\\nof it'
-    conversation.on_stream(frame)
-    vim.wait(5, function() return false end)
-    vim.cmd('redraw')
-  end
-end
-vim.api.nvim_win_set_cursor(window, { 100, 3 })
-vim.cmd('redraw')
-local before = stands()
-frames(1)
-local after = stands()
-local buf = vim.api.nvim_win_get_buf(window)
-vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(buf), 0 })
-frames(31)
-local rows = vim.api.nvim_buf_line_count(buf)
-return { before, after, rows, vim.api.nvim_win_get_cursor(window)[1] == rows }
 """
 
 UPDATE = """
@@ -190,42 +128,4 @@ local found = vim.tbl_map(function(mark)
   return vim.api.nvim_buf_get_extmark_by_id(view.buf, space, mark, {})
 end, marks)
 return { vim.api.nvim_buf_get_lines(view.buf, 0, -1, false), found }
-"""
-
-LONG = """
-local conversation = require('agent_ls.conversation')
-local items, output = {}, {}
-for line = 1, 9 do output[line] = 'line ' .. line end
-for ord = 1, 1000, 2 do
-  items[ord] = {
-    id = 'i' .. ord, ord = ord, kind = 'assistant_message', status = 'completed',
-    payload = { text = ('Some **words** of `it`.\\n'):rep(10) },
-  }
-  items[ord + 1] = {
-    id = 'i' .. ord + 1, ord = ord + 1, kind = 'command', status = 'completed',
-    payload = {
-      tool = 'shell', input = { command = 'make ' .. ord }, state = 'finished',
-      result = { status = 'ok', output = table.concat(output, '\\n'), exitCode = 0 },
-    },
-  }
-end
-local about = { id = 'long', status = 'idle', title = 'Long' }
-local long = {
-  id = 'long', root = vim.fn.getcwd(), about = about, seq = 0, items = {}, requests = {}, queue = {}, streams = {},
-}
-local began = vim.uv.hrtime()
-conversation.taken(long, {
-  conversation = about, items = items, requests = {}, queue = {}, streams = {}, seq = 1, snapshot = true,
-})
-require('agent_ls').load()
-require('agent_ls.window').open(long)
-vim.cmd('redraw')
-local took = (vim.uv.hrtime() - began) / 1e6
-local window = require('agent_ls.window').windows()[1]
-local buf = vim.api.nvim_win_get_buf(window)
-local folded = vim.api.nvim_win_call(window, function()
-  local last = vim.fn.line('$')
-  return vim.fn.foldlevel(last) + (vim.fn.foldclosed(last) > 0 and 1 or 0)
-end)
-return { took, vim.api.nvim_buf_line_count(buf), folded }
 """
