@@ -58,6 +58,12 @@ LICENCES: Final = [
     {"id": "apache", "label": "Apache 2.0", "description": "permissive, with a patent grant"},
     {"id": "gpl", "label": "GPL 3", "description": "changes stay free"},
 ]
+FILES: Final = [{"id": name, "label": name} for name in ("README.md", "LICENSE", "greet.py")]
+SEVERAL: Final = [
+    {"id": "licence", "text": "Which licence shall it have?", "options": LICENCES},
+    {"id": "files", "text": "Where shall it be named?", "multi": True, "options": FILES},
+    {"id": "name", "text": "Whose name goes into it?", "free": True},
+]
 STORY: Final = [
     reply(Say("I look at the file first."), UseTool("read", {"path": "greet.py"})),
     use("edit", path="greet.py", edits=EDITS),
@@ -77,6 +83,7 @@ STORY: Final = [
             },
         )
     ),
+    reply(UseTool("ask", {"questions": SEVERAL})),
 ]
 
 
@@ -168,6 +175,11 @@ async def make(folder: Path) -> None:
             await screen.command("Agent ask Add a licence")
             await screen.until("#require('agent_ls.approvals').pending() == 1")
             await screen.shots("question", "silent! fclose", *again, "Agent answer")
+            await screen.command("silent! fclose")
+            await screen.answered("Agent answer 1")
+            await screen.until("#require('agent_ls.approvals').pending() == 1")
+            picked = "lua vim.api.nvim_feedkeys('213', 'xt', false)"
+            await screen.shots("questions", "silent! fclose", *again, "Agent answer", picked)
         finally:
             await screen.tmux("kill-server")
 

@@ -156,6 +156,53 @@ async def test_an_edit_of_an_older_text_is_refused_and_not_called_made() -> None
             assert await nvim.lua("return vim.fn.execute('messages')") == ""
 
 
+async def test_a_file_with_a_swap_file_of_another_neovim_is_changed_without_a_question() -> None:
+    async with scene(InOrder([READ, EDIT, say("Done.")])) as (_, home):
+        file = home.workspace / "a.txt"
+        file.write_text("one\ntwo\n")
+        async with neovim(home) as left, neovim(home) as right:
+            for nvim in (left, right):
+                await nvim.lua("vim.o.swapfile, vim.o.directory = true, vim.fn.getcwd() vim.opt.shortmess:append('A')")
+                await nvim.command("edit a.txt")
+                await nvim.until(LINKED)
+            assert [path.name for path in home.workspace.glob("*a.txt.sw*")] != []
+            await changed(left)
+            assert file.read_text() == "one\n2\n"
+            for nvim in (left, right):
+                await nvim.command("checktime")
+                await nvim.until("return vim.fn.getbufline('a.txt', 2)[1] == '2'")
+                assert (await nvim.mode(), await nvim.lua("return vim.bo[vim.fn.bufnr('a.txt')].modified")) == (
+                    "n",
+                    False,
+                )
+                assert "W1" not in await nvim.lua("return vim.fn.execute('messages')")
+
+
+async def test_the_jump_list_and_the_marks_of_others_stand_where_they_did_after_an_edit() -> None:
+    text = "".join(f"line {number}\n" for number in range(1, 41))
+    change = use("edit", path="a.txt", edits=[{"old": "line 5\n", "new": "line five\nand\nmore\n"}])
+    async with scene(InOrder([READ, change, say("Done.")])) as (_, home):
+        (home.workspace / "a.txt").write_text(text)
+        async with neovim(home, "a.txt") as nvim:
+            await nvim.until(LINKED)
+            await nvim.lua(PLACED)
+            await changed(nvim)
+            assert await nvim.lua(STANDS) == ["line 10", "line 20", "line 30", "line 30"]
+
+
+async def test_a_file_that_other_servers_have_too_is_changed_for_all_of_them() -> None:
+    async with scene(InOrder([READ, EDIT, say("Done.")])) as (_, home):
+        (home.workspace / "a.txt").write_text("one\ntwo\n")
+        async with neovim(home, "a.txt") as nvim:
+            await nvim.until(LINKED)
+            await nvim.lua(OTHER, "utf-8", "first")
+            await nvim.lua(OTHER, "utf-32", "second")
+            await nvim.until("return #vim.lsp.get_clients({ bufnr = vim.fn.bufnr('a.txt') }) == 3")
+            await changed(nvim)
+            await nvim.until("return _G.known.first == 'one\\n2\\n' and _G.known.second == 'one\\n2\\n'")
+            assert (home.workspace / "a.txt").read_text() == "one\n2\n"
+
+
 TEXT = "return vim.fn.getbufline('a.txt', 1, '$')"
 IN_FRONT = "vim.fn.win_gotoid(vim.fn.bufwinid('a.txt'))"
 
@@ -172,4 +219,45 @@ local before = vim.lsp.util.buf_versions[0] or vim.lsp.util.buf_versions[vim.api
 vim.api.nvim_buf_set_lines(0, 0, 1, false, { 'one' })
 local now = vim.lsp.util.buf_versions[vim.api.nvim_get_current_buf()]
 return { edit(uri, before), edit(uri .. 'x', now), edit(uri, now) }
+"""
+
+PLACED = """
+vim.cmd("normal! 20Gma")
+vim.api.nvim_buf_set_extmark(0, vim.api.nvim_create_namespace('mine'), 29, 2, { id = 7 })
+vim.cmd("normal! 10G")
+vim.cmd("normal! 30G")
+vim.cmd("normal! 10G")
+"""
+STANDS = """
+vim.fn.win_gotoid(vim.fn.bufwinid('a.txt'))
+local mark = vim.api.nvim_buf_get_extmark_by_id(0, vim.api.nvim_create_namespace('mine'), 7, {})
+local here = vim.api.nvim_get_current_line()
+vim.cmd('normal! ' .. vim.keycode('<C-o>'))
+return { here, vim.fn.getline("'a"), vim.fn.getline(mark[1] + 1), vim.api.nvim_get_current_line() }
+"""
+
+# A server in Lua itself that keeps the text as it is told.
+OTHER = """
+local encoding, name = ...
+_G.known = _G.known or {}
+vim.lsp.start({
+  name = name, root_dir = vim.fn.getcwd(),
+  cmd = function()
+    return {
+      request = function(method, params, done)
+        local answers = {
+          initialize = { capabilities = { positionEncoding = encoding, textDocumentSync = 1 } },
+        }
+        vim.schedule(function() done(nil, answers[method]) end)
+        return true, 1
+      end,
+      notify = function(method, params)
+        if method == 'textDocument/didChange' then _G.known[name] = params.contentChanges[1].text end
+        return true
+      end,
+      is_closing = function() return false end,
+      terminate = function() end,
+    }
+  end,
+}, { bufnr = vim.fn.bufnr('a.txt') })
 """
