@@ -20,6 +20,8 @@ from agent_ls.core.items import AssistantMessage, Item, ItemKind, ItemStatus
 from agent_ls.core.rules import Ruling
 
 _NUMBERED: Final = re.compile(r"^(.*\S) \(fork(?: (\d{1,6}))?\)$", re.DOTALL)
+_INSIDE: Final = "This item is inside of an answer: calls and their results belong together and are not cut apart."
+_GOING: Final = "This item is still going on, so nothing can be gone on from it yet."
 _OPEN: Final = frozenset({ItemStatus.PENDING, ItemStatus.RUNNING})
 
 
@@ -48,7 +50,7 @@ def refused(window: Sequence[Item], item: Item) -> Refusal | None:
         places.append(f"`{after.id}`, where it ends")
     return Refusal(
         Code.INVALID_PARAMS,
-        "This item is inside of an answer: calls and their results belong together and are not cut apart.",
+        _GOING if item.status in _OPEN else _INSIDE,
         f"Fork at {' or at '.join(places)}." if places else "Fork at an item before this answer, or at a run.",
     )
 

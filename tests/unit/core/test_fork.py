@@ -50,7 +50,10 @@ def test_what_still_goes_on_is_behind_the_border() -> None:
     assert border(items, items[-1].ord) == items[0]
     refusal = refused(items, items[-1])
     assert refusal is not None
-    assert refusal.hint == f"Fork at `{items[0].id}`, right before."
+    assert (refusal.message, refusal.hint) == (
+        "This item is still going on, so nothing can be gone on from it yet.",
+        f"Fork at `{items[0].id}`, right before.",
+    )
 
 
 def test_a_window_that_does_not_show_the_whole_answer_tells_nothing() -> None:
