@@ -18,6 +18,7 @@ from agent_ls.core.request import RequestFact
 from agent_ls.core.run import RunFact, RunStatus
 from agent_ls.core.start import start_next
 from agent_ls.core.steer import too_late
+from agent_ls.core.tool_effect import ToolEffect
 
 
 def finish(draft: Draft, run_id: str, outcome: AttemptFact, *, error: Notice | None = None) -> None:
@@ -79,7 +80,9 @@ def _end(draft: Draft, run_id: str, **facts: Any) -> None:
 def _touched(draft: Draft, run_id: str) -> bool:
     """Whether a call of the run may have changed files."""
     return any(
-        isinstance(item.payload, Call) and item.payload.effect != "read" and item.payload.state is CallState.FINISHED
+        isinstance(item.payload, Call)
+        and item.payload.effect != ToolEffect.READ
+        and item.payload.state is CallState.FINISHED
         for item in draft.run_items(run_id)
     )
 

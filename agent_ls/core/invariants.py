@@ -19,6 +19,7 @@ from agent_ls.core.items import Call, CallState, Item
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.request import Request, RequestFact, RequestStatus
 from agent_ls.core.run import Run, RunFact, RunStatus
+from agent_ls.core.tool_effect import ToolEffect
 
 
 def violations(state: ConversationState, *, live: bool, unsettled: Collection[str]) -> list[str]:
@@ -186,7 +187,7 @@ def _before(old: AnyEntity | None, fact: str, call: Call) -> CallState:
     """A read needs no record before it runs: all its states may have been passed through in one commit."""
     if isinstance(old, Item):
         return old.call.state
-    return CallState.STARTED if fact == CallFact.FINISHED and call.effect == "read" else CallState.PROPOSED
+    return CallState.STARTED if fact == CallFact.FINISHED and call.effect == ToolEffect.READ else CallState.PROPOSED
 
 
 def _status(entity: AnyEntity) -> str | None:

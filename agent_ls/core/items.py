@@ -381,14 +381,3 @@ class Item(Entity):
         if not isinstance(self.payload, Call):
             raise TypeError(f"{self.kind} is not a call")
         return self.payload
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stream:
-    """Text of an item in flight, as a window that attaches sees it."""
-
-    item_id: str
-    cursor: int
-    text: str
-    phase: str = "answering"
-    output: str | None = None

@@ -25,25 +25,25 @@ from agent_ls.core.rules import (
 )
 from agent_ls.core.sensitive import asks_to_read, asks_to_write, is_beneath, never_written
 from agent_ls.core.shell_command import Argv, Unvouched, Vouched, parse
+from agent_ls.core.tool_effect import ToolEffect
 
 __all__ = ["Proposal", "Rule", "Ruling", "Scope", "Verdict", "judge", "parse_rule"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """A call that could run. `effect` is `read`, `edit`, `shell`, `delegate`, `own` or `other`; `command` a shell's
-    script, `host` whom it asks on the network; `asks` names what no rule lets it do unasked.
+    """A call that could run. `command` is a shell's script, `host` whom it asks on the network; `asks` names what no
+    rule lets it do unasked.
 
     All paths are absolute and real; one that ends with `/` stands for all that is beneath it. `protected` are the
     daemon's own: state, runtime and configuration. `shared`: what is written has other hard links. `unsure`: a guarded
-    folder in which a file with other hard links may lie, and which is too large to be looked through.
-    `sights` are what each simple command of a script looks at, None for
-    one that is not known to do no more than look. `brought` are names of programs that the workspace has taken: they
-    are not what a rule means that was not made there.
+    folder in which a file with other hard links may lie, and which is too large to be looked through. `sights` are
+    what each simple command of a script looks at, None for one that is not known to do no more than look. `brought`
+    are names of programs that the workspace has taken: they are not what a rule means that was not made there.
     """
 
     tool: str
-    effect: str
+    effect: ToolEffect
     root: str
     home: str
     mode: Mode
@@ -159,7 +159,7 @@ def _doubted(proposal: Proposal, rules: tuple[Rule, ...]) -> Verdict | None:
 
 def _widened(proposal: Proposal, rules: tuple[Rule, ...]) -> Verdict:
     """Every part has to be allowed, by what is built in or by a rule."""
-    if proposal.mode is Mode.AUTO and (proposal.trusted or proposal.effect == "read"):
+    if proposal.mode is Mode.AUTO and (proposal.trusted or proposal.effect == ToolEffect.READ):
         return Verdict(Ruling.ALLOW, "built-in: mode auto", "The conversation is in mode `auto`.")
     grounds: list[str] = []
     for verdict in _each(proposal, rules):
@@ -179,11 +179,11 @@ def _each(proposal: Proposal, rules: tuple[Rule, ...]) -> Iterable[Verdict]:
         yield _granted(
             next((rule for rule in rules if _allows_host(rule, proposal)), None), f"calls of {proposal.tool}"
         )
-    elif proposal.effect == "read" and not proposal.reads:
+    elif proposal.effect == ToolEffect.READ and not proposal.reads:
         yield Verdict(Ruling.ALLOW, "built-in: reads in the workspace", "It only reads.")
-    elif proposal.effect == "own":
+    elif proposal.effect == ToolEffect.OWN:
         yield Verdict(Ruling.ALLOW, "built-in: the agent may end what it began", "It ends what the agent itself began.")
-    elif proposal.effect == "delegate":
+    elif proposal.effect == ToolEffect.DELEGATE:
         yield Verdict(
             Ruling.ALLOW, "built-in: subagents (each of their calls is judged)", "What it does is judged call by call."
         )
@@ -296,6 +296,6 @@ def _speaks_of(rule: Rule, proposal: Proposal) -> bool:
     return matches_tool(rule, proposal.tool)
 
 
-_HARMLESS: Final = frozenset({"read", "delegate"})
+_HARMLESS: Final = frozenset({ToolEffect.READ, ToolEffect.DELEGATE})
 _MADE_HERE: Final = frozenset({Scope.LOCAL, Scope.CONVERSATION})
 _BY_PART: Final = frozenset({"read", "edit", "write", "shell"})

@@ -22,6 +22,7 @@ from agent_ls.core.items import (
     UserMessage,
 )
 from agent_ls.core.messages import ModelMessage, Reply, ResultPart, ResultsTurn, TextPart, UserTurn
+from agent_ls.core.tool_effect import ToolEffect
 
 LONGEST: Final = 16_000
 """Tokens of a summary that is taken."""
@@ -92,7 +93,9 @@ def _rows(item: Item) -> Iterator[str]:
             yield f"- The person: {one_line(said, 300)}"
         case AssistantMessage(text=said):
             yield f"- You: {one_line(said, 300)}"
-        case Call(state=CallState.FINISHED | CallState.DENIED) as call if call.effect != "read" or _failed(call):
+        case Call(state=CallState.FINISHED | CallState.DENIED) as call if call.effect != ToolEffect.READ or _failed(
+            call
+        ):
             yield f"- {_call(call, item.kind)}"
         case _:
             pass

@@ -6,7 +6,6 @@ Implemented one file a tool in adapters.tools. `prepare` decides nothing: whethe
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from agent_ls.core.delegation import Wanted
@@ -14,26 +13,24 @@ from agent_ls.core.harmless import Seen
 from agent_ls.core.items import Call, ItemKind, ToolResult
 from agent_ls.core.masking import Masking
 from agent_ls.core.messages import ToolSpec
+from agent_ls.core.tool_effect import Replay, ToolEffect
 from agent_ls.core.unread import Unread
 
-
-class ToolEffect(StrEnum):
-    READ = "read"
-    EDIT = "edit"
-    SHELL = "shell"
-    OTHER = "other"
-    OWN = "own"
-    """Ends what the agent itself has begun, and touches nothing else. No read: in mode plan nothing is changed."""
-    DELEGATE = "delegate"
-    """Hands work to a subagent, whose own calls are judged one by one."""
-
-
-class Replay(StrEnum):
-    """After a crash between start and result: run again, look at the disk, or ask the person."""
-
-    SAFE = "safe"
-    VERIFY = "verify"
-    ASK = "ask"
+__all__ = [
+    "Invalid",
+    "Prepared",
+    "Readies",
+    "Replay",
+    "Spools",
+    "Tool",
+    "ToolContext",
+    "ToolEffect",
+    "ToolSource",
+    "Toolbox",
+    "delegates",
+    "readies",
+    "spools",
+]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from agent_ls.core.items import Compaction, Notice
 from agent_ls.core.messages import ModelMessage
 from agent_ls.core.overflow import is_overflow, still_too_large
 from agent_ls.core.projection import ConversationState
+from agent_ls.core.stream import Phase
 from agent_ls.runtime.actor import Actor, Decide
 from agent_ls.runtime.hook_calls import HookCalls
 from agent_ls.runtime.patience import record_patiently
@@ -201,7 +202,7 @@ class Compactor:
         with anyio.CancelScope() as scope:
             self._asking, self._wanted = scope, wanted
             try:
-                self._services.feed.phase(self._actor.id, shown, "compacting")
+                self._services.feed.phase(self._actor.id, shown, Phase.COMPACTING)
                 came = await self._carry_out(wanted, cut, shown)
             finally:
                 self._asking = None

@@ -21,6 +21,7 @@ from agent_ls.core.owed import AskModel, Begin, Capture, Compact, End, Join, Not
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.retry import LONGEST_S
 from agent_ls.core.run import RunStatus
+from agent_ls.core.stream import Phase
 from agent_ls.ports.checkpoints import CaptureStatus
 from agent_ls.runtime.actor import Actor
 from agent_ls.runtime.batch import Batch
@@ -159,7 +160,7 @@ class Driver:
         rung = left <= 0
         if not rung:
             if run.retry is not None:
-                self._services.feed.phase(self._actor.id, run.retry.item_id, "retrying")
+                self._services.feed.phase(self._actor.id, run.retry.item_id, Phase.RETRYING)
             async with anyio.create_task_group() as group:
 
                 async def ring() -> None:

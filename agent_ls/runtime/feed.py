@@ -11,7 +11,8 @@ from typing import Final, Protocol
 import anyio
 
 from agent_ls.core.events import Event
-from agent_ls.core.items import Item, ItemStatus, Stream
+from agent_ls.core.items import Item, ItemStatus
+from agent_ls.core.stream import Phase, Stream
 from agent_ls.ports.host import Clock
 
 FRAME_S: Final = 0.033
@@ -27,7 +28,7 @@ class StreamUpdate:
     cursor: int
     delta: str
     _: KW_ONLY
-    phase: str
+    phase: Phase
     is_output: bool
     whole: bool = False
 
@@ -46,7 +47,7 @@ KeepPartial = Callable[[str, str, str], None]
 
 @dataclass
 class _Buffer:
-    phase: str
+    phase: Phase
     _: KW_ONLY
     is_output: bool
     chunks: list[str] = field(default_factory=list)
@@ -115,8 +116,8 @@ class Feed:
         for listener in tuple(self.listeners):
             listener(conversation_id, events)
 
-    def text(self, conversation_id: str, item_id: str, delta: str, *, phase: str) -> None:
-        """Text of an answer in flight; `phase` is thinking, answering or tool."""
+    def text(self, conversation_id: str, item_id: str, delta: str, *, phase: Phase) -> None:
+        """Text of an answer in flight."""
         self._add(conversation_id, item_id, delta, phase=phase, is_output=False)
 
     def show(self, conversation_id: str, texts: Mapping[str, str]) -> None:
@@ -126,7 +127,7 @@ class Feed:
         for item_id, text in texts.items():
             known = buffers.get(item_id)
             if known is None or not text.startswith(known.text()):
-                known = _Buffer("answering", is_output=False, foreign=True, unseen=True)
+                known = _Buffer(Phase.ANSWERING, is_output=False, foreign=True, unseen=True)
                 self._buffers.setdefault(conversation_id, {})[item_id] = known
                 self._foreign.add((conversation_id, item_id))
             if more := text[known.size :]:
@@ -136,9 +137,9 @@ class Feed:
 
     def output(self, conversation_id: str, item_id: str, delta: str) -> None:
         """Output of a tool that runs."""
-        self._add(conversation_id, item_id, delta, phase="tool", is_output=True)
+        self._add(conversation_id, item_id, delta, phase=Phase.TOOL, is_output=True)
 
-    def phase(self, conversation_id: str, item_id: str, phase: str) -> None:
+    def phase(self, conversation_id: str, item_id: str, phase: Phase) -> None:
         """What goes on at an item that has no text in flight."""
         if conversation_id in self._muted or item_id in self._buffers.get(conversation_id, {}):
             return
@@ -213,7 +214,7 @@ class Feed:
                 unkept = False
             await self._clock.sleep(FRAME_S)
 
-    def _add(self, conversation_id: str, item_id: str, delta: str, *, phase: str, is_output: bool) -> None:
+    def _add(self, conversation_id: str, item_id: str, delta: str, *, phase: Phase, is_output: bool) -> None:
         if not delta or conversation_id in self._muted:
             return
         buffers = self._buffers.setdefault(conversation_id, {})
@@ -245,7 +246,7 @@ class Feed:
     def _keep(self) -> None:
         for conversation_id, buffers in self._buffers.items():
             for item_id, buffer in buffers.items():
-                if buffer.unkept and not (buffer.is_output or buffer.foreign) and buffer.phase == "answering":
+                if buffer.unkept and not (buffer.is_output or buffer.foreign) and buffer.phase is Phase.ANSWERING:
                     buffer.unkept = False
                     self._kept.add(conversation_id)
                     self._keep_partial(conversation_id, item_id, buffer.text())

@@ -64,7 +64,7 @@ def change_of(tool: Tool, given: Mapping[str, Any], root: str) -> Prepared | Non
 def proposal(prepared: Prepared, services: Services, where: Circumstances) -> Proposal:
     proposed = Proposal(
         tool=prepared.tool,
-        effect=str(prepared.effect),
+        effect=prepared.effect,
         command=prepared.command,
         host=prepared.host,
         asks=prepared.asks,

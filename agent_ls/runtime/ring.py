@@ -20,6 +20,7 @@ from agent_ls.core.messages import Reply, TextPart
 from agent_ls.core.partial import Said
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.run import Run
+from agent_ls.core.stream import Phase
 from agent_ls.ports.provider import CallFrame, Cause, Failure, Frame, Model, TextFrame
 from agent_ls.ports.tools import Prepared
 from agent_ls.runtime.actor import Actor, Decide
@@ -129,9 +130,9 @@ class Ring:
         item_id = ids.part_id(step_id, frame.part)
         if isinstance(frame, CallFrame):
             return
-        phase = "thinking"
+        phase = Phase.THINKING
         if isinstance(frame, TextFrame):
-            phase = "answering"
+            phase = Phase.ANSWERING
             self._said.setdefault(frame.part, []).append(frame.delta)
         self._services.feed.text(self._actor.id, item_id, frame.delta, phase=phase)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from agent_ls.core.conversation import Conversation, ConversationStatus
 from agent_ls.core.events import Event
-from agent_ls.core.items import Stream
+from agent_ls.core.stream import Stream
 from agent_ls.wire.encode import to_wire
 from agent_ls.wire.results import ConversationSummary, ConversationView
 

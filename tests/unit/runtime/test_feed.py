@@ -7,7 +7,8 @@ import anyio
 import pytest
 
 from agent_ls.core.events import Event, EventKind
-from agent_ls.core.items import AssistantMessage, Item, ItemKind, ItemStatus, Stream
+from agent_ls.core.items import AssistantMessage, Item, ItemKind, ItemStatus
+from agent_ls.core.stream import Phase, Stream
 from agent_ls.runtime.feed import OUTPUT_TAIL, Feed, StreamUpdate
 from tests.unit.runtime.house import HandClock, Told
 
@@ -56,21 +57,21 @@ def settled(item_id: str, status: ItemStatus = ItemStatus.COMPLETED) -> Event:
 async def test_text_of_one_frame_is_sent_in_one_piece_for_each_item() -> None:
     async with pumped() as given:
         for delta in ("He", "ll", "o"):
-            given.feed.text("c", "i1", delta, phase="answering")
+            given.feed.text("c", "i1", delta, phase=Phase.ANSWERING)
         given.feed.output("c", "i2", "building")
         await given.frame()
         assert given.told.frames == [
-            StreamUpdate("i1", 5, "Hello", phase="answering", is_output=False),
-            StreamUpdate("i2", 8, "building", phase="tool", is_output=True),
+            StreamUpdate("i1", 5, "Hello", phase=Phase.ANSWERING, is_output=False),
+            StreamUpdate("i2", 8, "building", phase=Phase.TOOL, is_output=True),
         ]
 
 
 async def test_no_two_frames_within_33_milliseconds() -> None:
     async with pumped() as given:
-        given.feed.text("c", "i1", "one", phase="answering")
+        given.feed.text("c", "i1", "one", phase=Phase.ANSWERING)
         await given.clock.someone_sleeps()
-        given.feed.text("c", "i1", " two", phase="answering")
-        given.feed.text("c", "i1", " three", phase="answering")
+        given.feed.text("c", "i1", " two", phase=Phase.ANSWERING)
+        given.feed.text("c", "i1", " three", phase=Phase.ANSWERING)
         await anyio.lowlevel.checkpoint()
         assert [frame.delta for frame in given.told.frames] == ["one"]
         await given.frame()
@@ -80,21 +81,21 @@ async def test_no_two_frames_within_33_milliseconds() -> None:
 
 async def test_who_attaches_in_between_gets_the_text_so_far_and_then_exactly_the_rest() -> None:
     async with pumped() as given:
-        given.feed.text("c", "i1", "Hello", phase="answering")
+        given.feed.text("c", "i1", "Hello", phase=Phase.ANSWERING)
         await given.frame()
-        given.feed.text("c", "i1", " wor", phase="answering")
-        assert given.feed.streams("c") == [Stream(item_id="i1", cursor=5, text="Hello", phase="answering")]
+        given.feed.text("c", "i1", " wor", phase=Phase.ANSWERING)
+        assert given.feed.streams("c") == [Stream(item_id="i1", cursor=5, text="Hello", phase=Phase.ANSWERING)]
         late = Told()
         given.feed.subscribe("c", late)
-        given.feed.text("c", "i1", "ld", phase="answering")
+        given.feed.text("c", "i1", "ld", phase=Phase.ANSWERING)
         await given.frame()
-        assert late.frames == [StreamUpdate("i1", 11, " world", phase="answering", is_output=False)]
+        assert late.frames == [StreamUpdate("i1", 11, " world", phase=Phase.ANSWERING, is_output=False)]
 
 
 async def test_a_committed_item_takes_the_place_of_its_text_in_flight() -> None:
     async with pumped() as given:
-        given.feed.text("c", "i1", "Hel", phase="answering")
-        given.feed.text("c", "i2", "other", phase="answering")
+        given.feed.text("c", "i1", "Hel", phase=Phase.ANSWERING)
+        given.feed.text("c", "i2", "other", phase=Phase.ANSWERING)
         given.feed.publish("c", [settled("i1")])
         await given.frame()
         assert [frame.item_id for frame in given.told.frames] == ["i2"]
@@ -140,7 +141,7 @@ async def test_other_conversations_and_those_who_left_are_told_nothing() -> None
         other = Told()
         given.feed.subscribe("another", other)
         given.feed.unsubscribe("c", given.told)
-        given.feed.text("c", "i1", "hi", phase="answering")
+        given.feed.text("c", "i1", "hi", phase=Phase.ANSWERING)
         given.feed.publish("c", [settled("i2")])
         await given.frame()
         assert (given.told.frames, given.told.events, other.frames, other.events) == ([], [], [], [])
@@ -158,15 +159,15 @@ async def test_subscribing_twice_tells_once() -> None:
 async def test_text_is_kept_for_a_crash_although_nothing_follows_it() -> None:
     """A model that stalls after a few words: what a window shows is kept within a second."""
     async with pumped() as given:
-        given.feed.text("c", "i1", "Hello", phase="answering")
-        given.feed.text("c", "i2", "hm", phase="thinking")
+        given.feed.text("c", "i1", "Hello", phase=Phase.ANSWERING)
+        given.feed.text("c", "i2", "hm", phase=Phase.THINKING)
         given.feed.output("c", "i3", "building")
         for _ in range(40):
             await given.frame()
             if given.kept:
                 break
         assert given.kept == [("c", "i1", "Hello")]
-        given.feed.text("c", "i1", " world", phase="answering")
+        given.feed.text("c", "i1", " world", phase=Phase.ANSWERING)
         for _ in range(40):
             await given.frame()
             if len(given.kept) > 1:
@@ -178,25 +179,25 @@ async def test_while_it_is_not_sure_whose_the_conversation_is_nothing_is_said_an
     async with pumped() as given:
         sure = False
         given.feed.may_send = lambda: sure
-        given.feed.text("c", "i1", "Hel", phase="answering")
+        given.feed.text("c", "i1", "Hel", phase=Phase.ANSWERING)
         await anyio.wait_all_tasks_blocked()
         assert given.told.frames == []
         sure = True
-        given.feed.text("c", "i1", "lo", phase="answering")
+        given.feed.text("c", "i1", "lo", phase=Phase.ANSWERING)
         given.feed.go_on()
         await given.frame()
-        assert given.told.frames == [StreamUpdate("i1", 5, "Hello", phase="answering", is_output=False)]
+        assert given.told.frames == [StreamUpdate("i1", 5, "Hello", phase=Phase.ANSWERING, is_output=False)]
 
 
 async def test_what_is_said_in_a_conversation_that_was_taken_over_is_forgotten() -> None:
     async with pumped() as given:
-        given.feed.text("c", "i1", "Hel", phase="answering")
+        given.feed.text("c", "i1", "Hel", phase=Phase.ANSWERING)
         given.feed.mute("c")
-        given.feed.text("c", "i1", "lo", phase="answering")
+        given.feed.text("c", "i1", "lo", phase=Phase.ANSWERING)
         given.feed.unmute("c")
-        given.feed.text("c", "i2", "New", phase="answering")
+        given.feed.text("c", "i2", "New", phase=Phase.ANSWERING)
         await given.frame()
-        assert given.told.frames == [StreamUpdate("i2", 3, "New", phase="answering", is_output=False)]
+        assert given.told.frames == [StreamUpdate("i2", 3, "New", phase=Phase.ANSWERING, is_output=False)]
 
 
 async def test_text_of_another_daemon_goes_on_where_it_was_or_takes_the_place_of_what_was_shown() -> None:
@@ -222,7 +223,7 @@ async def test_an_answer_that_is_asked_for_again_here_takes_the_place_of_the_oth
         await given.frame()
         given.feed.clear_all("c")
         for delta in ("Hel", "lo"):
-            given.feed.text("c", "i1", delta, phase="answering")
+            given.feed.text("c", "i1", delta, phase=Phase.ANSWERING)
             await given.frame()
         assert [(f.cursor, f.delta, f.whole) for f in given.told.frames] == [
             (3, "Hel", True),
