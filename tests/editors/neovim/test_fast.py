@@ -127,7 +127,7 @@ local function frames(from)
   for _ = from, from + 29 do
     local frame = { conversationId = 'one', itemId = 'i2', phase = 'answering' }
     frame.delta = 'word\\nand more\\n\\nof it'
-    conversation.on_stream(frame)
+    require('agent_ls.in_flight').on_stream(frame)
     vim.wait(5, function() return false end)
     vim.cmd('redraw')
   end

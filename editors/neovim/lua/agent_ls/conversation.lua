@@ -5,6 +5,7 @@
 
 local client = require('agent_ls.client')
 local countdown = require('agent_ls.countdown')
+local in_flight = require('agent_ls.in_flight')
 local state = require('agent_ls.state')
 
 local M = {}
@@ -120,7 +121,7 @@ function M.taken(conversation, answer)
     conversation.run = conversation.run or (#last > 0 and last[#last].runId or nil)
   end
   for _, stream in ipairs(answer.streams) do
-    M.streamed(conversation, stream)
+    in_flight.add(conversation, stream)
   end
   transcript().redraw(conversation)
 end
@@ -225,10 +226,10 @@ function M.event(conversation, event)
   elseif kind == 'run' then
     M.run(conversation, entity)
   elseif kind == 'attempt' then
-    M.in_flight_is_over(conversation)
+    in_flight.over(conversation)
   elseif kind == 'conversation' then
     if require('agent_ls.about').changed(conversation, entity) then
-      M.in_flight_is_over(conversation)
+      in_flight.over(conversation)
     end
     transcript().headed(conversation)
   end
@@ -254,49 +255,10 @@ function M.run(conversation, run)
     conversation.run = nil
     conversation.joining = {}
     conversation.to_retry = (run.status == 'failed' or run.status == 'interrupted') and run.id or nil
-    M.in_flight_is_over(conversation)
+    in_flight.over(conversation)
     require('agent_ls.status').fire('AgentLsEnded', { run = run.id, status = run.status })
   end
   transcript().queue(conversation)
-end
-
---- A step was committed or given up: text in flight that is not an item by now is void.
-function M.in_flight_is_over(conversation)
-  for id in pairs(conversation.streams) do
-    if not conversation.items[id] then
-      conversation.streams[id] = nil
-      transcript().gone(conversation, id)
-    end
-  end
-end
-
---- A frame of text in flight, or all of it so far. Returns what is new of it.
-function M.streamed(conversation, part)
-  local stream = conversation.streams[part.itemId]
-  if not stream then
-    conversation.streamed = conversation.streamed + 1
-    stream = { text = '', phase = part.phase or 'answering', place = conversation.streamed }
-    conversation.streams[part.itemId] = stream
-  end
-  if type(part.output) == 'string' then
-    stream.output = (stream.output or '') .. part.output
-  elseif type(part.text) == 'string' then
-    stream.text = part.text
-  elseif type(part.delta) == 'string' then
-    stream.text = stream.text .. part.delta
-    return part.delta
-  end
-end
-
-function M.on_stream(params)
-  local conversation = state.conversations[params.conversationId]
-  if conversation and conversation.attached then
-    local settled = conversation.items[params.itemId]
-    if not settled or settled.status == 'running' or settled.status == 'pending' then
-      local delta = M.streamed(conversation, params)
-      transcript().stream(conversation, params.itemId, delta)
-    end
-  end
 end
 
 return M

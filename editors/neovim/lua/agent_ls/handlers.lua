@@ -27,7 +27,7 @@ function M.table()
       require('agent_ls.conversation').on_events(params)
     end),
     ['agent/stream'] = to(function(_, params)
-      require('agent_ls.conversation').on_stream(params)
+      require('agent_ls.in_flight').on_stream(params)
     end),
     ['agent/conversation/windows'] = to(function(_, params)
       local conversation = state.conversations[params.conversationId]
