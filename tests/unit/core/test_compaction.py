@@ -8,11 +8,13 @@ import pytest
 from agent_ls.core import carried, compacting, compaction, sizes
 from agent_ls.core.compacting import Compact
 from agent_ls.core.compaction import Cut, Policy
+from agent_ls.core.dispatch import send
+from agent_ls.core.draft import Draft
 from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.failure import Cause, Failure
 from agent_ls.core.interrupt import interrupt
 from agent_ls.core.invariants import violations
-from agent_ls.core.items import Block, Compaction, Usage
+from agent_ls.core.items import Block, Compaction, ItemKind, Plan, Usage
 from agent_ls.core.messages import AssistantTurn, Reply, Stop, TextPart, ToolSpec, UserTurn
 from agent_ls.core.overflow import is_overflow
 from agent_ls.core.owed import Compact as CompactOwed
@@ -20,7 +22,7 @@ from agent_ls.core.owed import owed
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.step import take_reply
 from agent_ls.core.summary import digest, fitting, is_usable
-from tests.unit.core.world import ALLOW, ASK, World, call, stop
+from tests.unit.core.world import ALLOW, ASK, World, call, message, stop
 
 WISH = Compact(by="ada", from_="nvim", instructions="Keep it.")
 
@@ -221,3 +223,22 @@ def test_a_digest_is_the_same_each_time_and_never_long() -> None:
 def test_a_request_for_a_summary_that_can_not_be_made_to_fit_is_not_made() -> None:
     said = (UserTurn((Block(type="text", text="a" * 4_000),)),)
     assert (fitting(said, 1_000), fitting(said, 999), fitting(said, None)) == (said, None, said)
+
+
+def test_a_plan_that_was_accepted_is_there_word_for_word_until_it_has_been_carried_out() -> None:
+    world = talked("plan it")
+    draft = Draft(world.state, world.now())
+    plan = draft.add_item(
+        "c1.r1", "c1.r1.plan1", ItemKind.PLAN, payload=Plan(markdown="1. dig\n2. fill", state="accepted")
+    )
+    world.commit(draft.done())
+    accepted = "The plan that the person accepted, word for word:\n1. dig\n2. fill"
+    assert accepted in carried.text(world.state, world.state.next_ord)
+    world.commit(send(world.state, message("carry it out"), world.now()))
+    run = world.state.active
+    assert run is not None
+    world.state.apply(replace(run, plan_id=plan.id))
+    assert accepted in carried.text(world.state, world.state.next_ord)
+    world.reply(text="Done.")
+    assert accepted not in carried.text(world.state, world.state.next_ord)
+    assert "has been carried out; do not do it again." in carried.text(world.state, world.state.next_ord)
