@@ -1,8 +1,8 @@
 """The bytes of one connection to a model server: an anyio stream on asyncio's own transport.
 
-Owns reading ahead of whoever takes the bytes, and waiting for a server that does not read. anyio's own stream goes
-round the loop at each call and changes what the loop watches twice for each piece that comes. Does not own what the
-bytes mean (joined.py).
+Owns reading ahead of whoever takes the bytes, and waiting for a peer that does not read; the links of windows are
+read and written in the same way (daemon.link). anyio's own stream goes round the loop at each call and changes what
+the loop watches twice for each piece that comes. Does not own what the bytes mean (joined.py).
 """
 
 import asyncio

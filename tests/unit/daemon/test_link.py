@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from agent_ls.daemon.link import MOST_AHEAD, Link
+from agent_ls.adapters.models.plain import MOST_AHEAD
+from agent_ls.daemon.link import Link
 
 pytestmark = pytest.mark.anyio
 
