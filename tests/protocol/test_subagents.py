@@ -68,6 +68,7 @@ async def test_a_subagent_works_in_a_conversation_of_its_own_and_its_last_words_
             "result": "Seven.",
             "requests": [],
             "steps": [{"text": "look", "status": "done"}],
+            "taken": 2,
         }
         # It is told nothing but its prompt, may not propose plans, and knows that it is one.
         (first, _) = [r for r in server.requests if "Count the files." in r.user_texts]
