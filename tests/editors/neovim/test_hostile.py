@@ -108,6 +108,19 @@ async def test_a_title_a_file_name_and_a_question_run_nothing_in_any_bar_list_or
             assert await nvim.until_asked() == [number]
 
 
+async def test_the_name_of_another_editor_runs_nothing_in_the_bar_that_shows_it() -> None:
+    async with scene(InOrder([say("One.")])) as (_, home), neovim(home) as nvim:
+        await nvim.agent("ask First")
+        await nvim.until_ended()
+        async with home.editor(home.workspace, name=RUN_AGAIN) as other:
+            (summary,) = (await other.request("agent/conversation/list", {}))["conversations"]
+            await other.attach(summary["id"])
+            await nvim.until(f"return table.concat((function() {BARS} end)()):find('also in', 1, true) ~= nil")
+            assert RUN_AGAIN in "".join(await nvim.lua(BARS))
+            await nvim.command("redraw!")
+            assert await nvim.lua(PWNED) is True
+
+
 async def test_the_environment_of_a_command_with_line_ends_in_it_is_one_line_of_the_card() -> None:
     async with scene(InOrder([])) as (_, home), neovim(home) as nvim:
         assert await nvim.lua(ENVIRONMENT) == [
