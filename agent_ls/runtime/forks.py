@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from agent_ls.core import fork, ids
+from agent_ls.core import delegation, fork, ids
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.draft import Decision, Draft
 from agent_ls.core.errors import Code, Refusal
@@ -56,9 +56,17 @@ async def make(
     place = await _place(ledger, parent_id, point)
     if isinstance(place, Refusal):
         return place
+    parent = await _bounded(ledger, parent)
     wanted = fork.forked(parent, place.last, command_id, title=title, at=registry.services.clock.now())
     decide = partial(_begin, wanted=wanted if may_auto else fork.without_auto(wanted), text=place.text)
     return await registry.begin(command_id, known, decide)
+
+
+async def _bounded(ledger: Ledger, parent: Conversation) -> Conversation:
+    """A subagent is as free as who it works for, and so is what goes on from it."""
+    above = () if parent.delegated is None else parent.delegated.ancestors
+    found = [await ledger.find(known) for known in above]
+    return delegation.bounded(parent, [each for each in found if isinstance(each, Conversation)])
 
 
 def _begin(state: ConversationState, at: str, *, wanted: Conversation, text: str) -> Decision | Refusal:

@@ -336,3 +336,19 @@ async def test_any_lsp_client_forks_by_a_command() -> None:
         command = {"command": "agent-ls.conversation.fork", "arguments": [params]}
         made = await editor.request("workspace/executeCommand", command)
         assert words(await editor.attach(made["conversation"]["id"])) == ["first", "One."]
+
+
+async def test_what_goes_on_from_a_subagent_is_not_freer_than_who_that_worked_for() -> None:
+    task = UseTool("task", {"description": "Count", "prompt": "Count the files."})
+    async with scene(InOrder([reply(task), say("Seven."), say("Done.")])) as (_, home), home.editor() as editor:
+        parent = await editor.create(home.workspace)
+        await said(editor, parent, "Go.")
+        deny = {"effect": "deny", "rule": "shell(make)", "scope": "conversation", "conversationId": parent.id}
+        await editor.request("agent/permission/add", {"commandId": "deny", **deny})
+        (subagent,) = parent.of_kind("subagent")
+        child = await editor.attach(subagent["payload"]["conversationId"])
+        goes_on = await fork(editor, child)
+        assert words(goes_on) == ["Count the files.", "Seven."]
+        assert [rule["pattern"] for rule in goes_on.conversation["rules"]] == ["shell(make)"]
+        listed = (await editor.request("agent/conversation/list", {}))["conversations"]
+        assert {each["id"] for each in listed} == {parent.id, goes_on.id}
