@@ -191,3 +191,22 @@ def _bind(bound: socket.socket, path: Path) -> None:
         bound.bind(f"/proc/self/fd/{here}/{path.name}")
     finally:
         os.close(here)
+
+
+@pytest.mark.parametrize("gone", ["before", "while it waits"])
+async def test_nothing_makes_a_workspace_again_that_is_gone(gone: str) -> None:
+    story = InOrder([use("write", path="deep/a.txt", content="a"), say("Done.")])
+    async with scene(story) as (_, home), home.editor() as editor:
+        folder = home.folder("other")
+        conversation = await editor.create(folder)
+        if gone == "before":
+            folder.rmdir()
+        run_id = await editor.send(conversation, "Go.")
+        if gone != "before":
+            (asked,) = await editor.until_asked(conversation)
+            folder.rmdir()
+            await editor.respond(asked, "allow")
+        await editor.until_ended(conversation, run_id)
+        (call,) = conversation.calls
+        assert (call["payload"]["state"], folder.exists()) == ("not_run", False)
+        assert "is gone, and nothing makes it again" in call["payload"]["result"]["output"]

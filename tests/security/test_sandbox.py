@@ -252,3 +252,16 @@ async def test_a_subagents_command_is_offered_in_the_same_inbox_with_its_origin_
         assert call["payload"]["input"] == changed
         assert call["payload"]["original"] == {"command": command(elsewhere)}
         assert call["payload"]["title"] == f"$ echo mine >> {elsewhere} (outside the sandbox)"
+
+
+async def test_a_hook_may_refuse_that_the_person_is_asked_to_let_a_command_out(elsewhere: Path) -> None:
+    hook = '\n[hooks]\nrequest = ["/bin/sh", "-c", "cat >/dev/null; echo Never outside. >&2; exit 2"]\n'
+    story = InOrder([use("shell", command=command(elsewhere)), say("Done.")])
+    async with scene(story, config=SANDBOX + hook) as (_, home), home.bridged(home.workspace) as editor:
+        conversation = await editor.create(home.workspace, mode="auto", allowAuto=True)
+        await editor.until_ended(conversation, await editor.send(conversation, "go"))
+        told = conversation.result(conversation.calls[0]["id"])["output"]
+        assert (
+            told == f"{failure(elsewhere)}\n[exit code 1]\n{WHY}\n[It was not run outside the sandbox. Never outside.]"
+        )
+        assert not elsewhere.exists()
