@@ -16,23 +16,26 @@ interface Held {
 
 export class Memory {
   private held: Held = { drafts: {} };
+  private mine: string | undefined;
 
   /** Without a folder (no workspace is open) it remembers as long as it lives. */
   constructor(private readonly folder: string | undefined) {
     this.held = this.found() ?? this.held;
+    this.mine = this.held.conversation;
   }
 
   get conversation(): string | undefined {
-    return this.held.conversation === NEW ? undefined : this.held.conversation;
+    return this.mine === NEW ? undefined : this.mine;
   }
 
   /** Whether the person was about to begin a new one: then no other is put before them. */
   get beginning(): boolean {
-    return this.held.conversation === NEW;
+    return this.mine === NEW;
   }
 
   set conversation(id: string | undefined) {
-    this.keep({ drafts: this.found()?.drafts ?? this.held.drafts, conversation: id ?? NEW });
+    this.mine = id ?? NEW;
+    this.keep({ ...this.newest(), conversation: this.mine });
   }
 
   /** `''` is the conversation that is not there yet. */
@@ -42,11 +45,15 @@ export class Memory {
 
   write(conversation: string | undefined, text: string): void {
     const key = conversation ?? '';
-    // Another window on this workspace may have written others meanwhile.
-    const held = this.found()?.drafts ?? this.held.drafts;
-    const others = Object.entries(held).filter(([known]) => known !== key);
+    const newest = this.newest();
+    const others = Object.entries(newest.drafts).filter(([known]) => known !== key);
     const drafts = Object.fromEntries(text === '' ? others : [...others.slice(1 - MOST_DRAFTS), [key, text]]);
-    this.keep({ ...this.held, drafts });
+    this.keep({ ...newest, drafts });
+  }
+
+  /** Another window on this workspace may have written meanwhile. */
+  private newest(): Held {
+    return this.found() ?? this.held;
   }
 
   private get file(): string {

@@ -44,8 +44,10 @@ test('two windows on one workspace keep each other’s drafts, and a file of som
     one.write('c1', 'of the first');
     other.write('c2', 'of the second');
     other.conversation = 'c2';
+    one.write('c1', 'of the first, longer');
     const again = new Memory(folder);
-    assert.deepEqual([again.draft('c1'), again.draft('c2'), again.conversation], ['of the first', 'of the second', 'c2']);
+    assert.deepEqual([again.draft('c1'), again.draft('c2'), again.conversation], ['of the first, longer', 'of the second', 'c2']);
+    assert.deepEqual([one.conversation, other.conversation], [undefined, 'c2']);
     writeFileSync(path.join(folder, 'window.json'), '{"conversation": 7, "drafts": {"c1": 7, "c2": "x"}}');
     const odd = new Memory(folder);
     assert.deepEqual([odd.conversation, odd.draft('c1'), odd.draft('c2')], [undefined, '', 'x']);

@@ -108,7 +108,7 @@ export class Composer extends Component<{ readonly store: Store; readonly sent: 
     const usual = dispatch === 'auto' || dispatch === this.props.store.link.whileRunning;
     return (
       <button class={usual ? 'primary' : ''} aria-label={label} disabled={!able} title={usual ? `${label} (Enter)` : `${label} (Ctrl+Enter)`} onClick={() => this.send(dispatch)}>
-        <span class={`codicon codicon-${icon}`} aria-hidden="true" /> <span class={usual ? '' : 'wide'}>{label}</span>
+        <span class={`codicon codicon-${icon}`} aria-hidden="true" /> <span class={usual ? 'label' : 'wide'}>{label}</span>
       </button>
     );
   }

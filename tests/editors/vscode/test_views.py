@@ -98,6 +98,11 @@ async def test_a_fork_is_gone_on_with_and_its_parent_is_told_what_came_of_it(sce
     await vscode.close_view("Conversations")
 
 
-async def test_the_walkthrough_opens(vscode: Window) -> None:
+async def test_the_walkthrough_opens_and_its_first_step_is_done_by_its_button(vscode: Window) -> None:
     await vscode.command("Agent: First Five Minutes")
     await expect(vscode.page.locator(".gettingStartedContainer")).to_contain_text("Answer an approval")
+    installed = vscode.page.locator(".getting-started-step[data-step-id$='#install']")
+    await installed.locator("a, .monaco-button", has_text="Show its status").first.click()
+    await expect(vscode.page.locator(".tab", has_text="status.json")).to_be_visible()
+    await vscode.command("Agent: First Five Minutes")
+    await expect(installed).to_have_attribute("aria-checked", "true")
