@@ -45,7 +45,8 @@ async def test_what_is_half_written_is_in_the_input_of_the_next_window(scenery: 
     await expect(vscode.chat().locator(".said")).to_have_text("Well.")
     async with window(scenery.browser, scenery.code, scenery.home.workspace) as other:
         await other.show_agent()
-        await expect(other.chat().locator("header .title")).to_have_text("Half written")
+        # A second window remembers what the second window showed last.
+        await other.open_conversation("Half written")
         await vscode.chat().locator("textarea").fill("Half a thou")
         await expect(other.chat().locator("textarea")).to_have_value("Half a thou")
         await vscode.chat().locator("textarea").fill("")
