@@ -18,7 +18,6 @@ from agent_ls.core.conversation import Conversation, stricter
 from agent_ls.core.events import AnyEntity, ConversationFact, Fact, FactName, ItemFact
 from agent_ls.core.items import (
     Call,
-    Compaction,
     Item,
     ItemKind,
     ItemStatus,
@@ -29,6 +28,7 @@ from agent_ls.core.items import (
     Subagent,
 )
 from agent_ls.core.made_whole import make_whole
+from agent_ls.core.renamed import renamed
 from agent_ls.core.request import Request
 from agent_ls.core.run import Run
 
@@ -191,67 +191,28 @@ def _facts(events: Sequence[Event], names: "_Names", numbers: "_Numbers", *, sta
 
 
 def _renamed(entity: AnyEntity, names: "_Names", numbers: "_Numbers", *, standard: Standard) -> AnyEntity:
-    own = standard.conversation.id
-    match entity:
+    mine = renamed(entity, standard.conversation.id, names.of)
+    match mine:
         case Conversation():
-            return _powerless(entity, standard)
+            return _powerless(mine, standard)
         case Run():
-            return replace(
-                entity,
-                id=names.of(entity.id),
-                conversation_id=own,
-                ordinal=names.ordinal(entity.id),
-                user_item_id=names.maybe(entity.user_item_id),
-                active_attempt_id=names.maybe(entity.active_attempt_id),
-                retry_of=names.maybe(entity.retry_of),
-                plan_id=names.maybe(entity.plan_id),
-                supersedes=names.maybe(entity.supersedes),
-                retry=None if entity.retry is None else replace(entity.retry, item_id=names.of(entity.retry.item_id)),
-            )
+            retry = None if mine.retry is None else replace(mine.retry, item_id=names.of(mine.retry.item_id))
+            return replace(mine, ordinal=names.ordinal(entity.id), retry=retry)
         case Attempt():
-            return replace(
-                entity,
-                id=names.of(entity.id),
-                conversation_id=own,
-                run_id=names.of(entity.run_id),
-                n=entity.n if 0 < entity.n < LARGEST else 1,
-                answers=tuple(names.of(answered) for answered in entity.answers),
-            )
+            return replace(mine, n=mine.n if 0 < mine.n < LARGEST else 1)
         case Item():
-            return replace(
-                entity,
-                id=names.of(entity.id),
-                conversation_id=own,
-                run_id=names.of(entity.run_id),
-                ord=names.place(entity.id),
-                attempt_id=names.maybe(entity.attempt_id),
-                step_id=names.maybe(entity.step_id),
-                parent_id=names.maybe(entity.parent_id),
-                payload=_payload(entity.payload, entity.id, names),
-            )
+            return replace(mine, ord=names.place(entity.id), payload=_payload(mine.payload, entity.id, names))
         case Request():
-            return replace(
-                entity,
-                id=names.of(entity.id),
-                conversation_id=own,
-                run_id=names.of(entity.run_id),
-                item_id=names.of(entity.item_id),
-                number=numbers.of(entity.id),
-            )
+            return replace(mine, number=numbers.of(entity.id))
 
 
 def _payload(payload: Payload, item_id: str, names: "_Names") -> Payload:
     match payload:
         case Call():
-            request_id = names.maybe(payload.request_id)
-            call_id = names.call(payload.call_id, item_id)
             # A file that somebody else may have written must not say what to put back into files of this machine.
-            return replace(payload, call_id=call_id, request_id=request_id, record=None, reviewed=None)
+            return replace(payload, call_id=names.call(payload.call_id, item_id), record=None, reviewed=None)
         case Question(call_id=str(call_id)) | Plan(call_id=str(call_id)) | Subagent(call_id=str(call_id)):
             return replace(payload, call_id=names.call(call_id))
-        case Compaction():
-            kept = tuple(map(names.of, payload.messages))
-            return replace(payload, first_kept=names.maybe(payload.first_kept), messages=kept)
         case _:
             return payload
 
@@ -310,9 +271,6 @@ class _Names:
         if run is None or not rest:
             return f"{self._own}.x{_short(old)}"
         return f"{ids.run_id(self._own, run)}.{rest if _LEGAL.fullmatch(rest) else 'x' + _short(rest)}"
-
-    def maybe(self, old: str | None) -> str | None:
-        return None if old is None else self.of(old)
 
     def call(self, old: str, by: str | None = None) -> str:
         """A call id stands for one call; a second item of the same, whose own id was damaged, gets another one."""

@@ -9,6 +9,7 @@ parent's to settle (background shells, reviews of edits, requests that wait) and
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from agent_ls.core.attempt import Attempt, AttemptFact, AttemptStatus
@@ -16,6 +17,7 @@ from agent_ls.core.call import CallFact
 from agent_ls.core.conversation import Conversation
 from agent_ls.core.events import AnyEntity, ConversationFact, Fact, ItemFact
 from agent_ls.core.items import Call, Compaction, Item, ItemStatus, Payload, Subagent, ToolResult, Usage
+from agent_ls.core.renamed import renamed
 from agent_ls.core.request import Request, RequestFact
 from agent_ls.core.run import Run, RunFact, RunStatus
 from agent_ls.core.shells import SHELL
@@ -78,66 +80,34 @@ def as_told(entity: AnyEntity) -> Fact:
 
 def as_own(entity: AnyEntity, own: str) -> AnyEntity:
     """An entity of a source as that of the conversation `own`."""
-    match entity:
-        case Conversation():
-            return entity
-        case Run():
-            return replace(
-                entity,
-                id=_own(entity.id, entity, own),
-                conversation_id=own,
-                user_item_id=_maybe(entity.user_item_id, entity, own),
-                active_attempt_id=_maybe(entity.active_attempt_id, entity, own),
-                retry_of=_maybe(entity.retry_of, entity, own),
-                plan_id=_maybe(entity.plan_id, entity, own),
-                supersedes=_maybe(entity.supersedes, entity, own),
-            )
+    if isinstance(entity, Conversation):
+        return entity
+    mine = renamed(entity, own, partial(_own, source=entity.conversation_id, own=own))
+    match mine:
         case Attempt():
             return replace(
-                entity,
-                id=_own(entity.id, entity, own),
-                conversation_id=own,
-                run_id=_own(entity.run_id, entity, own),
-                answers=tuple(_own(answered, entity, own) for answered in entity.answers),
-                status=AttemptStatus.INTERRUPTED if entity.live else entity.status,
+                mine,
+                status=AttemptStatus.INTERRUPTED if mine.live else mine.status,
                 usage=Usage(),
-                last_usage=None if entity.last_usage is None else replace(entity.last_usage, cost_usd=None),
+                last_usage=None if mine.last_usage is None else replace(mine.last_usage, cost_usd=None),
             )
         case Item():
-            return replace(
-                entity,
-                id=_own(entity.id, entity, own),
-                conversation_id=own,
-                run_id=_own(entity.run_id, entity, own),
-                attempt_id=_maybe(entity.attempt_id, entity, own),
-                step_id=_maybe(entity.step_id, entity, own),
-                parent_id=_maybe(entity.parent_id, entity, own),
-                # The list of steps of a run that goes on: it has ended here.
-                status=ItemStatus.INTERRUPTED if entity.status is ItemStatus.RUNNING else entity.status,
-                payload=_payload(entity, own),
-            )
-        case Request():
-            return replace(
-                entity,
-                id=_own(entity.id, entity, own),
-                conversation_id=own,
-                run_id=_own(entity.run_id, entity, own),
-                item_id=_own(entity.item_id, entity, own),
-            )
+            # The list of steps of a run that goes on: it has ended here.
+            status = ItemStatus.INTERRUPTED if mine.status is ItemStatus.RUNNING else mine.status
+            return replace(mine, status=status, payload=_payload(mine.payload))
+        case _:
+            return mine
 
 
-def _payload(item: Item, own: str) -> Payload:
-    match item.payload:
-        case Call() as call:
-            request_id = _maybe(call.request_id, item, own)
-            return replace(call, request_id=request_id, record=None, reviewed=None, result=_result(call.result))
-        case Subagent() as subagent:
-            return replace(subagent, usage=None, requests=())
-        case Compaction() as compaction:
-            messages = tuple(_own(known, item, own) for known in compaction.messages)
-            kept = _maybe(compaction.first_kept, item, own)
-            return replace(compaction, first_kept=kept, messages=messages, usage=None)
-        case payload:
+def _payload(payload: Payload) -> Payload:
+    match payload:
+        case Call():
+            return replace(payload, record=None, reviewed=None, result=_result(payload.result))
+        case Subagent():
+            return replace(payload, usage=None, requests=())
+        case Compaction():
+            return replace(payload, usage=None)
+        case _:
             return payload
 
 
@@ -179,10 +149,6 @@ def _closed(entity: AnyEntity, found: Mapping[str, AnyEntity]) -> AnyEntity:
     )
 
 
-def _own(known: str, of: Run | Attempt | Item | Request, own: str) -> str:
+def _own(known: str, *, source: str, own: str) -> str:
     head, dot, rest = known.partition(".")
-    return f"{own}{dot}{rest}" if head == of.conversation_id else known
-
-
-def _maybe(known: str | None, of: Run | Attempt | Item | Request, own: str) -> str | None:
-    return None if known is None else _own(known, of, own)
+    return f"{own}{dot}{rest}" if head == source else known
