@@ -2,9 +2,8 @@
 
 import pytest
 
-from agent_ls.testing.model_scenario import Gate, InOrder, Say, Tokens, Wait, reply, say, use
+from agent_ls.testing.model_scenario import Gate, InOrder, Say, Wait, reply, say, use
 from tests.editors.neovim.nvim import neovim
-from tests.protocol.test_compaction import LONG, summarizing
 from tests.scene import scene
 
 pytestmark = pytest.mark.anyio
@@ -61,22 +60,6 @@ async def test_what_failed_is_asked_again_and_a_held_queue_goes_on() -> None:
         await nvim.agent("hurry")
         assert (await nvim.notices())[-1] == "Nothing is running here."
         assert [request.last_user_text for request in server.requests] == ["Work", "Then this"]
-
-
-async def test_room_is_made_when_the_person_says_so_and_what_stands_for_it_is_told() -> None:
-    answers = summarizing(lambda _: reply(Say(LONG), usage=Tokens(5_000, 1_100)))
-    async with scene(answers) as (server, home), neovim(home) as nvim:
-        await nvim.agent("compact")
-        for count, text in enumerate(("One.", "Two.", "Three."), 1):
-            await nvim.agent(f"ask {text}")
-            await nvim.until_ended(count)
-        await nvim.agent("compact Keep the greeting.")
-        await nvim.until_shows("▲ ", "older items")
-        assert await nvim.notices() == [
-            "There is no conversation here yet; `:Agent ask …` begins one.",
-            "Room is made; `:Agent stop` gives it up.",
-        ]
-        assert "Keep the greeting." in server.requests[-1].last_user_text
 
 
 async def test_what_waits_in_the_queue_is_taken_back_into_the_prompt_taken_out_or_said_now() -> None:

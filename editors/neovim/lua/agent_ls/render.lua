@@ -143,7 +143,9 @@ function M.item(item, known)
   elseif kind == 'handoff' then
     return handoff(payload), 'text'
   elseif kind == 'compaction' then
-    return { ('%s Compacted: a summary stands for %d items.'):format(M.SIGN.notice, payload.summarized or 0) }, 'text'
+    local how = payload.madeBy == 'digest' and ' (a digest: the model wrote none)' or ''
+    local head = '%s Compacted: a summary stands for %d items%s.'
+    return { head:format(M.SIGN.notice, payload.summarized or 0, how) }, 'text'
   end
   return {}, 'text'
 end
