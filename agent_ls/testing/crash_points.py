@@ -114,8 +114,8 @@ def _postgres(death: Death) -> None:
     owner: Any = postgres
     plain = owner.migrate
 
-    async def migrate(connection: Any, migrations: Sequence[Any]) -> int:
-        version: int = await plain(connection, [watched(each, death) for each in migrations])
+    async def migrate(connection: Any, instance_id: str, *, migrations: Sequence[Any]) -> int:
+        version: int = await plain(connection, instance_id, migrations=[watched(each, death) for each in migrations])
         death.reached("migration.after")
         return version
 

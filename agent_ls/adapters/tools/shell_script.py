@@ -14,12 +14,13 @@ from typing import Final
 from agent_ls.ports.processes import MARKER
 
 _FAILS: Final = "false"
-_HELD: Final = "read -r _ || exit; exec </dev/null; "
+# A person's TMOUT (a hardened server has one) would end what only waits for a commit, as if the command had failed.
+_HELD: Final = "TMOUT=0 read -r _ || exit; exec </dev/null; "
 
 # Desktop and password helpers would ask where nobody looks; the rest changes what bash does before the command.
 _DROPPED: Final = frozenset(
     {"DISPLAY", "WAYLAND_DISPLAY", "SSH_ASKPASS", "SUDO_ASKPASS", "GIT_ASKPASS", "BASH_ENV", "ENV", "SHELLOPTS"}
-    | {"BASHOPTS", "CDPATH", "OLDPWD"}
+    | {"BASHOPTS", "BASH_XTRACEFD", "CDPATH", "OLDPWD"}
 )
 _SET: Final = {
     "AGENT_LS": "1",

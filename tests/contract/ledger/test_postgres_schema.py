@@ -88,6 +88,36 @@ async def test_a_migration_that_fails_changes_nothing_and_can_be_run_again(datab
     assert await execute(database, "SELECT count(*) FROM extra") == 1
 
 
+async def test_the_schema_is_not_changed_under_a_daemon_that_knows_only_the_old_one(database: PostgresEngine) -> None:
+    older = await database.opened("older", host="laptop")
+    newer = (*MIGRATIONS, Migration(NEXT, ("CREATE TABLE extra (id INTEGER)",)))
+    with pytest.raises(LedgerError) as refused:
+        await database.opened("newer", migrations=newer)
+    told = refused.value.refusal
+    assert (told.code, "`laptop`" in told.message, "agent-ls stop" in told.hint) == (
+        Code.LEDGER_UNAVAILABLE,
+        True,
+        True,
+    )
+    assert await execute(database, "SELECT value FROM meta WHERE key = 'schema'") == str(MIGRATIONS[-1].version)
+    await begun(older)
+    await older.close()
+    after = await database.opened("newer", migrations=newer)
+    assert (await after.status()).schema == NEXT
+    await after.close()
+
+
+async def test_a_killed_daemon_does_not_keep_its_own_successor_from_changing_the_schema(
+    database: PostgresEngine,
+) -> None:
+    killed = await database.opened("older", instance_id="home")
+    newer = (*MIGRATIONS, Migration(NEXT, ("CREATE TABLE extra (id INTEGER)",)))
+    after = await database.opened("newer", instance_id="home", migrations=newer)
+    assert (await after.status()).schema == NEXT
+    for ledger in (after, killed):
+        await ledger.close()
+
+
 async def test_every_sign_that_a_model_can_write_is_kept(postgres: PostgresLedger) -> None:
     nul = AssistantMessage(text="a\0b \\u0000")
     await begun(postgres, title="T\0 ÄRGER")

@@ -73,7 +73,7 @@ class PostgresLedger:
         try:
             connection = await server.connect()
             try:
-                schema = await migrate(connection, migrations)
+                schema = await migrate(connection, instance_id or boot_id, migrations=migrations)
                 begun = Instance(boot_id=boot_id, version=version, config=config, started_at=clock.now())
                 await instances.begin(connection, instance_id or boot_id, begun, host=host, ttl_s=ttl_s)
             finally:

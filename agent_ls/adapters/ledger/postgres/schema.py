@@ -119,8 +119,12 @@ _LINEAGE: Final = Migration(
 MIGRATIONS: Final = (_TABLES, _ATTEMPTS, _LINEAGE)
 
 
-async def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> int:
-    """Brings the database to the newest schema, whose version it gives; may be killed anywhere and run again."""
+async def migrate(connection: Connection, instance_id: str, *, migrations: Sequence[Migration] = MIGRATIONS) -> int:
+    """Brings the database to the newest schema, whose version it gives; may be killed anywhere and run again.
+
+    Not while daemons of other instances work on it: an older one would go on without what the newer schema asks of
+    whoever writes.
+    """
     known = migrations[-1].version
     # Looks before anything is written: a ledger of a newer agent-ls is left exactly as it is.
     found = await version_of(connection)
@@ -128,6 +132,9 @@ async def migrate(connection: Connection, migrations: Sequence[Migration] = MIGR
         # Not the lock of a transaction: only one that begins after the wait sees for sure which tables there are.
         await connection.execute(f"SELECT pg_advisory_lock({_MIGRATING})")
         try:
+            found = await version_of(connection)
+            if 0 < found < known and (others := await connection.fetch(_AT_WORK, instance_id)):
+                raise LedgerError(_in_use(found, known, hosts=[row[0] for row in others]))
             for migration in migrations:
                 found = await _run(connection, migration)
         finally:
@@ -175,3 +182,18 @@ def _too_new(found: int, known: int) -> Refusal:
         "Install the newer agent-ls that wrote it; nothing was changed.",
         {"found": found, "known": known},
     )
+
+
+def _in_use(found: int, known: int, *, hosts: Sequence[str]) -> Refusal:
+    named = ", ".join(f"`{host}`" for host in hosts if host)
+    return Refusal(
+        Code.LEDGER_UNAVAILABLE,
+        f"The ledger has schema {found} and is to get schema {known}, but a daemon of an older agent-ls still uses it"
+        f"{f', on {named}' if named else ''}.",
+        "Stop it there (`agent-ls stop`), start this one, then upgrade that one; nothing was changed.",
+    )
+
+
+# Earlier boots of this instance are provably gone.
+_AT_WORK: Final = """SELECT DISTINCT l.host FROM lease l LEFT JOIN instance i USING (boot_id)
+    WHERE l.expires_at > clock_timestamp() AND i.instance_id IS DISTINCT FROM $1 ORDER BY l.host"""

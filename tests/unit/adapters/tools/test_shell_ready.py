@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from subprocess import PIPE
 
 import anyio
 import pytest
@@ -76,3 +77,23 @@ async def test_where_a_function_could_stand_for_what_holds_the_shell_nothing_is_
     bench.item_id = f"{bench.spool.name}.ready"
     bench.tool.ready(await bench.prepare("true"), bench.context())
     assert bench.tool._held == {}
+
+
+async def test_a_commit_may_take_longer_than_a_person_may_take_to_type(bench: Bench) -> None:
+    """TMOUT ends a `read` that waits for input; here it is a slow disk that is waited for."""
+    bench.environment["TMOUT"] = "1"
+    await got_ready(bench, "echo $TMOUT")
+    read = ["bash", "-c", "read -r _"]
+    with anyio.fail_after(20):
+        async with await anyio.open_process(read, stdin=PIPE, env=bench.environment) as another:
+            assert await another.wait() != 0
+        result = await bench.tool.run(await bench.prepare("echo $TMOUT"), bench.context())
+    assert (result.exit_code, result.output) == (0, "1\n")
+
+
+async def test_where_bash_writes_its_trace_does_not_depend_on_whether_it_was_got_ready(bench: Bench) -> None:
+    bench.environment["BASH_XTRACEFD"] = "0"
+    await got_ready(bench, "echo hi")
+    with anyio.fail_after(20):
+        result = await bench.tool.run(await bench.prepare("echo hi"), bench.context())
+    assert result.output == "hi\n"
