@@ -171,7 +171,8 @@ def answer_of(kept: Receipt, conversation_id: str, what: str) -> dict[str, Any] 
     """What was answered first to this command id, if it was the same command."""
     if kept.conversation_id != conversation_id:
         return Refusal(Code.COMMAND_CONFLICT, "This commandId was already used for another conversation.")
-    if _what(kept) != what:
+    # Conversations were begun without a digest once; such a receipt answers all who come with its id.
+    if _what(kept) not in ("", what):
         return Refusal(Code.COMMAND_CONFLICT, "This commandId was already used for another command.")
     if kept.refusal is not None:
         return replace(kept.refusal, data=_without_mark(kept.refusal.data))

@@ -42,13 +42,20 @@ class Place:
 
 
 async def make(
-    registry: Registry, command_id: str, parent_id: str, *, point: Point, title: str | None, may_auto: bool
+    registry: Registry,
+    command_id: str,
+    parent_id: str,
+    *,
+    point: Point,
+    title: str | None,
+    may_auto: bool,
+    what: str = "",
 ) -> dict[str, Any] | Refusal:
     """`{conversationId, seq}`; the id follows from the command id, and the same command gives the same answer."""
     ledger, known = registry.services.ledger, ids.conversation_id(command_id)
     # Before anything is looked at: the parent may have gone on since, or be gone.
     if (receipt := await ledger.receipt(command_id)) is not None:
-        return answer_of(receipt, known, "")
+        return answer_of(receipt, known, what)
     head = await ledger.head(parent_id)
     parent = next((each for each in head.entities if isinstance(each, Conversation)), None) if head else None
     if parent is None:
@@ -59,7 +66,7 @@ async def make(
     parent = await _bounded(ledger, parent)
     wanted = fork.forked(parent, place.last, command_id, title=title, at=registry.services.clock.now())
     decide = partial(_begin, wanted=wanted if may_auto else fork.without_auto(wanted), text=place.text)
-    return await registry.begin(command_id, known, decide)
+    return await registry.begin(command_id, known, decide, what=what)
 
 
 async def _bounded(ledger: Ledger, parent: Conversation) -> Conversation:

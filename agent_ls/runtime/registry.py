@@ -63,20 +63,24 @@ class Registry:
         self._actors[conversation_id] = self._actors.pop(conversation_id)
         return found if found.state.exists else await self._not_here(conversation_id)
 
-    async def create(self, command_id: str, wanted: Conversation, *, may_auto: bool) -> dict[str, Any] | Refusal:
+    async def create(
+        self, command_id: str, wanted: Conversation, *, may_auto: bool, what: str = ""
+    ) -> dict[str, Any] | Refusal:
         """`{conversation, seq}`; the id follows from the command id."""
         if wanted.mode is Mode.AUTO and not may_auto:
             return auto_refused()
-        return await self.begin(command_id, wanted.id, creating(wanted))
+        return await self.begin(command_id, wanted.id, creating(wanted), what=what)
 
-    async def begin(self, command_id: str, conversation_id: str, decide: Decide) -> dict[str, Any] | Refusal:
-        """A conversation that may not be there yet; `decide` says what it begins with."""
+    async def begin(
+        self, command_id: str, conversation_id: str, decide: Decide, *, what: str = ""
+    ) -> dict[str, Any] | Refusal:
+        """A conversation that may not be there yet. `decide`: how it begins; `what`: a digest of what was asked."""
         actor = await self._locked(conversation_id, fresh=True)
         if isinstance(actor, Refusal):
             # Another daemon may have begun it, with this very command.
             known = await self.services.ledger.receipt(command_id) if self._shared else None
-            return actor if known is None else answer_of(known, conversation_id, "")
-        made = await actor.command(command_id, decide)
+            return actor if known is None else answer_of(known, conversation_id, what)
+        made = await actor.command(command_id, decide, what=what)
         if not actor.state.exists:
             self.forget(actor.id)
         return made

@@ -240,6 +240,27 @@ async def test_the_same_command_again_gives_the_same_fork() -> None:
         assert await editor.request("agent/conversation/fork", params) == first
 
 
+async def test_an_id_that_was_used_for_another_command_makes_no_fork_and_no_conversation_of_it() -> None:
+    async with scene(InOrder([])) as (_, home), home.editor() as editor:
+        workspace = home.workspace.as_uri()
+        create = {"commandId": "made", "workspace": workspace, "title": "one"}
+        parent = (await editor.request("agent/conversation/create", create))["conversation"]["id"]
+        fork = {"commandId": "forked", "conversationId": parent, "title": "two"}
+        forked = await editor.request("agent/conversation/fork", fork)
+        for method, params in (
+            ("agent/conversation/fork", {**fork, "commandId": "made"}),
+            ("agent/conversation/fork", {**fork, "title": "three"}),
+            ("agent/conversation/create", {**create, "commandId": "forked"}),
+            ("agent/conversation/create", {**create, "title": "three"}),
+        ):
+            with pytest.raises(Refused) as refused:
+                await editor.request(method, params)
+            assert refused.value.code == "command_conflict"
+        again = await editor.request("agent/conversation/fork", fork)
+        assert again["conversation"]["id"] == forked["conversation"]["id"]
+        assert (await editor.request("agent/conversation/create", create))["conversation"]["id"] == parent
+
+
 async def test_a_fork_outlives_its_parent_and_the_daemon() -> None:
     look = reply(Say("I look."), UseTool("shell", {"command": "echo one"}))
     async with scene(InOrder([look, say("Done."), say("Two.")])) as (server, home):

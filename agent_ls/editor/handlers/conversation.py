@@ -15,7 +15,7 @@ from agent_ls.core.run import Run, RunStatus
 from agent_ls.core.uris import path_of
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
-from agent_ls.editor.handlers.fingerprint import order
+from agent_ls.editor.handlers.fingerprint import order, what
 from agent_ls.editor.handlers.lock import locks_of
 from agent_ls.editor.handlers.prompt_hook import session_ends
 from agent_ls.editor.handlers.shell import shells_of
@@ -70,7 +70,7 @@ async def create(desk: Desk, window: Window, params: models.CreateConversation) 
         host=desk.services.host or None,
     )
     may_auto = desk.services.may_auto or params.allow_auto
-    made = await desk.registry.create(params.command_id, wanted, may_auto=may_auto)
+    made = await desk.registry.create(params.command_id, wanted, may_auto=may_auto, what=what(params))
     if isinstance(made, Refusal):
         return made
     return await conversed(desk, made["conversationId"], made["seq"])

@@ -8,7 +8,7 @@ from agent_ls.core.merge_back import MergeBack, merged_through, outcome
 from agent_ls.editor.bound import Answer
 from agent_ls.editor.desk import Desk
 from agent_ls.editor.handlers.conversation import conversed
-from agent_ls.editor.handlers.fingerprint import order
+from agent_ls.editor.handlers.fingerprint import order, what
 from agent_ls.editor.window import Window
 from agent_ls.runtime import forks
 from agent_ls.runtime.forks import Point
@@ -33,6 +33,7 @@ async def fork(desk: Desk, window: Window, params: fork_models.ForkConversation)
         point=point,
         title=params.title,
         may_auto=desk.services.may_auto,
+        what=what(params),
     )
     return made if isinstance(made, Refusal) else await conversed(desk, made["conversationId"], made["seq"])
 
