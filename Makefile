@@ -49,8 +49,8 @@ test-vscode: $(READY) ## the VS Code extension in a real VS Code, installed into
 format-editors: $(READY) ## formats it
 	@sh scripts/check_editors.sh $(BIN)/nvim --write
 
-test: lint ## everything
-	$(BIN)/python -m pytest tests
+test: lint ## everything, two tests at a time
+	$(BIN)/python -m pytest -n 2 tests
 
 again: lint ## the tests that failed last time, once more
 	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none tests

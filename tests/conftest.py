@@ -8,8 +8,10 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 import agent_ls
 from agent_ls.testing.postgres import NoPostgres, PostgresServer, serve_postgres
@@ -18,6 +20,22 @@ from agent_ls.testing.postgres import NoPostgres, PostgresServer, serve_postgres
 def pytest_configure() -> None:
     """Once, not at each of a thousand starts: where PYTHONDONTWRITEBYTECODE is set, the daemon would compile itself."""
     compileall.compile_dir(str(Path(agent_ls.__file__).parent), quiet=2)
+
+
+# What is dear to start is started once: the tests of such a folder run in one process. Others stay together by file.
+TOGETHER: Final = ("tests/editors/vscode/",)
+
+
+class ByPlace(LoadScopeScheduling):
+    """Which tests run in one process, where `pytest -n 2` runs several."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        return next((folder for folder in TOGETHER if path.startswith(folder)), path)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByPlace:
+    return ByPlace(config, log)
 
 
 @pytest.fixture(scope="session")
