@@ -28,14 +28,27 @@ class Instructions:
 
 
 def _upwards(root: str) -> Iterator[str]:
-    """The root, and what is above it as far as its repository goes; above a folder of no repository nothing counts."""
+    """The root, and what is above it as far as its repository goes; above a folder of no repository nothing counts.
+
+    Neither does a repository that somebody else has put around it, say in a folder where everybody may write.
+    """
     folder, passed = os.path.realpath(root), list[str]()
+    ours = {os.geteuid(), owner(folder)}
     for _ in range(DEEPEST):
         passed.append(folder)
-        if os.path.lexists(os.path.join(folder, ".git")):
-            return iter(passed)
+        mark = os.path.join(folder, ".git")
+        if os.path.lexists(mark):
+            return iter(passed if {owner(folder), owner(mark)} <= ours else passed[:1])
         above = os.path.dirname(folder)
-        if above == folder:
+        if above == folder or owner(above) not in ours:
             break
         folder = above
     return iter(passed[:1])
+
+
+def owner(path: str) -> int | None:
+    """None where nothing can be seen of it."""
+    try:
+        return os.lstat(path).st_uid
+    except OSError:
+        return None

@@ -1,7 +1,11 @@
 """Which files of instructions count, for whom, and that none of them can hurt."""
 
+import os
 from pathlib import Path
 
+import pytest
+
+from agent_ls.daemon import instructions as folders
 from agent_ls.daemon.instructions import Instructions
 from tests.unit.core.world import conversation
 
@@ -41,3 +45,20 @@ def test_above_a_folder_of_no_repository_nothing_counts_and_no_link_is_followed(
     (root / "AGENTS.md").write_text("x" * 40_000)
     (text,) = said(instructions, root)
     assert (len(text) < 33_000, text.endswith("(the rest of this file is left out)")) == (True, True)
+
+
+@pytest.mark.parametrize("of_another", ["shared", "shared/.git"])
+def test_a_repository_that_somebody_else_has_put_around_the_workspace_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_another: str
+) -> None:
+    root = tmp_path / "shared" / "w"
+    root.mkdir(parents=True)
+    (tmp_path / "shared" / ".git").mkdir()
+    (tmp_path / "shared" / "AGENTS.md").write_text("of another user")
+    (root / "AGENTS.md").write_text("own")
+    instructions = Instructions(str(tmp_path / "none" / "config.toml"))
+    assert said(instructions, root) == ["own", "of another user"]
+    real = folders.owner
+    foreign = str(tmp_path / of_another)
+    monkeypatch.setattr(folders, "owner", lambda path: os.geteuid() + 1 if path == foreign else real(path))
+    assert said(instructions, root) == ["own"]
