@@ -201,5 +201,5 @@ def _may_begin(atom: Atom) -> bool:
 
 
 def _is_sent(item: Item) -> bool:
-    told = isinstance(item.payload, Notice) and item.payload.code in context.TOLD
-    return item.step_id is not None or isinstance(item.payload, UserMessage) or told
+    said = item.step_id is not None or isinstance(item.payload, UserMessage)
+    return said or context.note_of(item) is not None

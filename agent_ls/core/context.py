@@ -56,7 +56,7 @@ def messages(items: Iterable[Item], *, provider: str, model: str) -> tuple[Model
             _close(built, group, provider=provider, model=model)
             group = []
             _add_user(built, item.payload)
-        elif (note := _note(item)) is not None:
+        elif (note := note_of(item)) is not None:
             _close(built, group, provider=provider, model=model)
             group = []
             _add_note(built, note)
@@ -97,12 +97,7 @@ def user_blocks(message: UserMessage) -> tuple[Block, ...]:
     return (*kept, *files, *attached)
 
 
-def _add_user(built: list[ModelMessage], message: UserMessage) -> None:
-    blocks = user_blocks(message) or (Block(type="text", text="(empty message)"),)
-    built[:] = join([built, [UserTurn(blocks)]])
-
-
-def _note(item: Item) -> str | None:
+def note_of(item: Item) -> str | None:
     """What the model hears besides what is said to it."""
     match item.payload:
         case Notice(code=code, message=message) if code in TOLD:
@@ -111,6 +106,11 @@ def _note(item: Item) -> str | None:
             return text
         case _:
             return None
+
+
+def _add_user(built: list[ModelMessage], message: UserMessage) -> None:
+    blocks = user_blocks(message) or (Block(type="text", text="(empty message)"),)
+    built[:] = join([built, [UserTurn(blocks)]])
 
 
 def _add_note(built: list[ModelMessage], note: str) -> None:

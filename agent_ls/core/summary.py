@@ -16,6 +16,7 @@ from agent_ls.core.items import (
     Block,
     Call,
     CallState,
+    Handoff,
     Item,
     ItemKind,
     ResultStatus,
@@ -93,6 +94,8 @@ def _rows(item: Item) -> Iterator[str]:
             yield f"- The person: {one_line(said, 300)}"
         case AssistantMessage(text=said):
             yield f"- You: {one_line(said, 300)}"
+        case Handoff(text=told):
+            yield f"- You were told: {one_line(told, 1_000)}"
         case Call(state=CallState.FINISHED | CallState.DENIED) as call if call.effect != ToolEffect.READ or _failed(
             call
         ):

@@ -14,7 +14,8 @@ from agent_ls.core.errors import Code, Refusal
 from agent_ls.core.failure import Cause, Failure
 from agent_ls.core.interrupt import interrupt
 from agent_ls.core.invariants import violations
-from agent_ls.core.items import Block, Compaction, ItemKind, Plan, Usage
+from agent_ls.core.items import Block, Compaction, Handoff, ItemKind, Plan, Usage
+from agent_ls.core.merge_back import STRATEGY
 from agent_ls.core.messages import AssistantTurn, Reply, Stop, TextPart, ToolSpec, UserTurn
 from agent_ls.core.overflow import is_overflow
 from agent_ls.core.owed import Compact as CompactOwed
@@ -50,6 +51,15 @@ def compacted(world: World, kept_from: int, **more: Any) -> Compaction:
     return held
 
 
+def handed(world: World, text: str) -> None:
+    """What a fork has come to, put at the end."""
+    told = Handoff(strategy=STRATEGY, from_="f", to=world.state.conversation.id, text=text)
+    draft = Draft(world.state, world.now())
+    run_id = list(world.state.runs)[-1]
+    draft.add_item(run_id, draft.fresh_note_id(run_id, "handoff"), ItemKind.HANDOFF, payload=told)
+    world.commit(draft.done())
+
+
 @pytest.mark.parametrize(
     ("window", "reserved"), [(1_000_000, 16_384), (200_000, 16_384), (50_000, 10_000), (8_192, 1_638), (4, 1), (1, 1)]
 )
@@ -63,6 +73,14 @@ def test_a_threshold_of_the_person_takes_the_place_of_the_reserve() -> None:
 
 def test_half_a_small_window_is_kept_at_most() -> None:
     assert [compaction.target(window, Policy()) for window in (None, 200_000, 8_000)] == [20_000, 20_000, 4_000]
+
+
+def test_what_was_merged_back_is_weighed_as_well_and_is_in_a_digest() -> None:
+    world = talked("a")
+    handed(world, "The fork found the fault.")
+    kinds = [atom.items[0].kind for atom in compaction.atoms(world.state)]
+    assert kinds == [ItemKind.USER_MESSAGE, ItemKind.ASSISTANT_MESSAGE, ItemKind.HANDOFF]
+    assert "The fork found the fault." in digest(world.state.items.values(), earlier="", most=1_000)
 
 
 def test_whole_runs_go_from_thirty_percent_on_until_the_rest_is_small_enough() -> None:
