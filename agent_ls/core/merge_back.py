@@ -119,7 +119,7 @@ def _counts(fork: ConversationState, item: Item) -> bool:
 
 
 def _told(held: Conversation, fork: ConversationState, news: Sequence[Item]) -> tuple[str, tuple[str, ...]]:
-    lists = [*_files(news), *_commands(news), *_decided(news), *_open(fork, news)]
+    lists = [*_files(news), *_commands(news), *_decided(news), *_open(news)]
     runs = list(dict.fromkeys(item.run_id for item in news))
     room = LIMIT - sum(map(len, lists))
     chosen: list[str] = []
@@ -186,7 +186,7 @@ def _decided(news: Iterable[Item]) -> Iterator[str]:
     yield from _list("Decided there by the person", found)
 
 
-def _open(fork: ConversationState, news: Sequence[Item]) -> Iterator[str]:
+def _open(news: Sequence[Item]) -> Iterator[str]:
     steps = next((item.payload.steps for item in reversed(news) if isinstance(item.payload, TodoList)), ())
     left = [str(step.get("text", "")) for step in steps if step.get("status") not in ("completed", "done")]
     yield from _list("Still open there", [_cut(step, LINE) for step in left])

@@ -131,13 +131,13 @@ async def _next_begun(ledger: Ledger, run: Run) -> int | None:
     """A place after the run's last item, near to it: where one begins that was sent later. None: the end."""
     head, _, _ = run.id.rpartition(".r")
     ordinal = run.ordinal
+    own = await ledger.find(run.user_item_id or "")
     while True:
         ordinal += 1
         later = await ledger.find(f"{head}.r{ordinal}")
         if not isinstance(later, Run):
             return None
         first = await ledger.find(later.user_item_id) if later.user_item_id else None
-        own = await ledger.find(run.user_item_id or "")
         if isinstance(first, Item) and isinstance(own, Item) and first.ord > own.ord:
             return first.ord
 
