@@ -60,6 +60,11 @@ async def make(
     parent = next((each for each in head.entities if isinstance(each, Conversation)), None) if head else None
     if parent is None:
         return Refusal(Code.NOT_FOUND, f"There is no conversation `{parent_id[:80]}`.")
+    here = registry.services.host
+    if here and parent.host and parent.host != here:
+        # What is begun here runs here, in a folder that has the same name at best.
+        message = f"The folder of this conversation is on {parent.host}, and so would be that of a fork."
+        return Refusal(Code.UNSUPPORTED, message, "Fork it there, or begin a new conversation here.")
     place = await _place(ledger, parent_id, point)
     if isinstance(place, Refusal):
         return place
