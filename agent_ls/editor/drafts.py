@@ -40,10 +40,13 @@ class Drafts:
         self._windows = windows
         self._texts: dict[str, str] = {}
         self._unwritten: set[str] = set()
+        self._deleted: set[str] = set()
         self._writing = False
 
     def take(self, window: Following, conversation_id: str, text: str) -> None:
         """Must not wait. The last one counts, whichever window it comes from."""
+        if conversation_id in self._deleted:  # a key that was under way, of a window that followed it
+            return
         self._texts[conversation_id] = text
         self._unwritten.add(conversation_id)
         told = {"conversationId": conversation_id, "text": text}
@@ -64,6 +67,7 @@ class Drafts:
         return self._texts.get(conversation_id, "")
 
     def deleted(self, conversation_id: str) -> None:
+        self._deleted.add(conversation_id)
         self._texts.pop(conversation_id, None)
         self._unwritten.discard(conversation_id)
 
