@@ -73,8 +73,13 @@ def is_usable(size: int, replaced: int) -> bool:
 
 
 def digest(items: Iterable[Item], *, earlier: str, most: int) -> str:
-    """What is on record, newest last, in about so many tokens at most. `earlier`: the summary that goes as well."""
+    """What is on record, newest last, in about so many tokens at most.
+
+    `earlier`: the summary that goes as well. Its beginning has up to half of the room: it is nowhere else.
+    """
     room = min(DIGEST, most) * sizes.CHARACTERS
+    before = f"{earlier[: room // 2]}\n\n" if earlier else ""
+    room -= len(before)
     rows = [row for item in items for row in _rows(item)]
     kept: list[str] = []
     for row in reversed(rows):
@@ -83,7 +88,6 @@ def digest(items: Iterable[Item], *, earlier: str, most: int) -> str:
             kept.append(f"- … ({len(rows) - len(kept)} older entries are left out)")
             break
         kept.append(row)
-    before = f"{earlier[:room]}\n\n" if earlier and room > 0 else ""
     return before + "\n".join(reversed(kept))
 
 

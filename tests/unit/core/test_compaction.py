@@ -235,6 +235,9 @@ def test_a_digest_is_the_same_each_time_and_never_long() -> None:
     assert text == digest(items, earlier="Before.", most=500)
     assert is_usable(sizes.of_text(text), 600)
     assert "older entries are left out" in text
+    assert text.startswith("Before.\n\n- …"), "what was summarized before is not lost with the next digest"
+    long = digest(items, earlier="b" * 9_000, most=500)
+    assert (long.startswith("b" * 1_000), is_usable(sizes.of_text(long), 600)) == (True, True)
     assert digest(items[:2], earlier="Before.", most=500).startswith("Before.\n\n- The person: 0 x")
 
 
