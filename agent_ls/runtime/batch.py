@@ -115,7 +115,7 @@ class Batch:
             context = tool_context(self._actor.state, item.id, self._services)
             begun.decided = True
             with scope:
-                await self._confirmed(begun.asked_at)
+                await self._confirmed(item, begun.prepared, asked_at=begun.asked_at)
                 await self._through(item, tool, begun.prepared, context=context)
         finally:
             begun.give_back()
@@ -148,7 +148,7 @@ class Batch:
         prepared = None if waits else await self._prepare(item, tool, context)
         if prepared is None:
             return
-        if prepared.effect is not ToolEffect.READ and not await self._started(item.id, prepared):
+        if prepared.effect is not ToolEffect.READ and not await self._started(item, prepared):
             return
         await self._through(item, tool, prepared, context=context)
 
@@ -242,30 +242,39 @@ class Batch:
             return f"What allowed it does not hold any more. {verdict.reason} Repeat it, and it is decided anew."
         return None
 
-    async def _started(self, item_id: str, prepared: Prepared) -> bool:
+    async def _started(self, item: Item, prepared: Prepared) -> bool:
         record = await self._recorded(prepared)
         facts = {"before": prepared.before, "after": prepared.after, "record": record}
 
         def decide(state: ConversationState, at: str) -> Decision | None:
-            if state.items[item_id].call.state is not CallState.APPROVED:
+            if state.items[item.id].call.state is not CallState.APPROVED:
                 return None
-            return step.move_item(state, item_id, CallFact.STARTED, at=at, **facts)
+            return step.move_item(state, item.id, CallFact.STARTED, at=at, **facts)
 
         clock = self._services.clock
         asked_at = clock.monotonic()
         started = await record_patiently(self._actor, decide, clock)
         if started:
-            await self._confirmed(asked_at)
+            await self._confirmed(item, prepared, asked_at=asked_at)
         return started
 
-    async def _confirmed(self, asked_at: float) -> None:
-        """Whoever stood still since the commit may have been taken over: no process is started on an old answer."""
+    async def _confirmed(self, item: Item, prepared: Prepared, *, asked_at: float) -> None:
+        """Whoever stood still since the commit may have been taken over: no process is started on an old answer.
+
+        Its start is on record: one that is stopped here has a result as well, else its run would wait for ever.
+        """
         clock = self._services.clock
-        for _ in range(CONFIRMED):
-            if (now := clock.monotonic()) - asked_at < LATE_S:
-                return
-            asked_at = now
-            await patiently(self._actor.confirm, clock)
+        try:
+            for _ in range(CONFIRMED):
+                if (now := clock.monotonic()) - asked_at < LATE_S:
+                    return
+                asked_at = now
+                await patiently(self._actor.confirm, clock)
+        except anyio.get_cancelled_exc_class():
+            if not self._goes_on(prepared, item):
+                with anyio.move_on_after(LAST_WORDS_S, shield=True):
+                    await self._finish(item.id, self._interrupted(item, DID_NOT_BEGIN))
+            raise
 
     async def _recorded(self, prepared: Prepared) -> str | None:
         """Kept before the change is made: a crash after it must not take from the person what they could undo."""

@@ -13,15 +13,17 @@ from agent_ls.core.draft import Decision as Decided
 from agent_ls.core.draft import Draft
 from agent_ls.core.errors import Refusal
 from agent_ls.core.events import ConversationFact
+from agent_ls.core.interrupt import interrupt_call
 from agent_ls.core.items import Call, CallState, Item, ToolResult
 from agent_ls.core.locks import Holder
 from agent_ls.core.projection import ConversationState
 from agent_ls.core.rules import Rule, Ruling, Scope
+from agent_ls.core.run import Interrupt
 from agent_ls.ports.ledger import Commit, Committed
 from agent_ls.ports.tools import Prepared, Replay, ToolContext, ToolEffect
 from agent_ls.runtime.batch import Batch
 from agent_ls.runtime.begun import Begun
-from tests.unit.runtime.house import HandTool, House, open_house
+from tests.unit.runtime.house import HandTool, House, full_disk, open_house
 from tests.unit.runtime.test_fenced import taken_by_another
 
 pytestmark = pytest.mark.anyio
@@ -193,3 +195,23 @@ async def test_a_commit_that_came_after_the_lease_begins_nothing() -> None:
         await house.say()
         await house.registry.driver(house.actor.id).over()
         assert (tool.told, house.services.locks.held()) == (["ready", "put back"], ())
+
+
+async def test_one_that_is_stopped_while_it_waits_for_the_ledger_to_confirm_its_start_has_a_result() -> None:
+    tool = Shell()
+    async with house_of(tool, "one") as (house, commits, after):
+
+        def slept() -> None:
+            house.clock.seconds += 60
+            house.ledger.moods.append(full_disk())
+
+        after.append(slept)
+        await house.say()
+        await house.clock.someone_sleeps()
+        (call,) = house.calls()
+        stop = Interrupt(by="ada", from_="nvim", at="t")
+        await house.command(lambda state, at: interrupt_call(state, call.run_id, call.id, stop=replace(stop, at=at)))
+        await house.rest()
+        assert commits == [["approved", "started"], ["stop_noted"], ["finished"]]
+        assert tool.told == ["ready", "put back"]
+        assert house.results() == ["interrupted: It was about to begin when the person stopped it, and did not."]
