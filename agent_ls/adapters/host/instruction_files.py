@@ -54,7 +54,8 @@ def _text(path: str) -> str:
     try:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
         with open(os.open(path, flags), "rb") as file:
-            content = file.read(LARGEST + 1)
+            # What stood there a moment ago may be a pipe by now, of which nothing can be read.
+            content = file.read(LARGEST + 1) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
     except OSError as error:
         log.warning("%s cannot be read (%s)", path, type(error).__name__)
         return ""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_ls.adapters.host import instruction_files
 from agent_ls.daemon import instructions as folders
 from agent_ls.daemon.instructions import Instructions
 from tests.unit.core.world import conversation
@@ -62,3 +63,16 @@ def test_a_repository_that_somebody_else_has_put_around_the_workspace_does_not_c
     foreign = str(tmp_path / of_another)
     monkeypatch.setattr(folders, "owner", lambda path: os.geteuid() + 1 if path == foreign else real(path))
     assert said(instructions, root) == ["own"]
+
+
+def test_a_pipe_that_takes_the_place_of_a_file_while_it_is_read_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "AGENTS.md"
+    os.mkfifo(pipe)
+    monkeypatch.setattr(instruction_files, "_key", lambda path: (1, 1) if path == str(pipe) else None)
+    writes = os.open(pipe, os.O_RDWR)
+    try:
+        assert said(Instructions(str(tmp_path / "none" / "config.toml")), tmp_path) == []
+    finally:
+        os.close(writes)
