@@ -38,7 +38,7 @@ class Requests:
 
     async def whole(self, made_by: Made, step_id: str) -> ModelRequest:
         messages = await self.inflated(context.asked(self._history.messages(self._actor.state, *made_by)))
-        return await self.request(made_by, step_id, pictures.left_out(messages) if self.without_pictures else messages)
+        return await self.request(made_by, step_id, messages)
 
     async def request(self, made_by: Made, step_id: str, messages: Sequence[ModelMessage]) -> ModelRequest:
         state = self._actor.state
@@ -61,8 +61,9 @@ class Requests:
         )
 
     async def inflated(self, messages: Sequence[ModelMessage]) -> tuple[ModelMessage, ...]:
-        """With what is kept in blobs, as a model is sent it."""
-        return await patiently(partial(self._inflater.inflate, messages), self._services.clock)
+        """With what is kept in blobs, as a model is sent it, for a summary as well."""
+        sent = pictures.left_out(messages) if self.without_pictures else messages
+        return await patiently(partial(self._inflater.inflate, sent), self._services.clock)
 
 
 class History:
