@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent_ls.adapters.host import swap
+from agent_ls.adapters.host import swap, writers
 from agent_ls.adapters.host.attributes import Different, take_over
 from agent_ls.adapters.host.opened import Trouble, folder_of, look, open_regular, read_at, read_open
 from agent_ls.core.textfile import sha256
@@ -18,6 +18,8 @@ from agent_ls.ports.files import ABSENT, Reason, Refused, Replaced
 
 # What a rename cannot do here and overwriting may: no new names in the folder, a mount on the file.
 _NOT_BESIDE = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV})
+# Pauses: a program that opened the file before it was displaced writes and closes, as a rule within the first.
+_PATIENCE = 100
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Renames:
 
     exchange: Callable[[int, str, str], None] = swap.exchange
     rename_new: Callable[[int, str, str], None] = swap.rename_new
+    pause: Callable[[], None] = writers.pause
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,10 @@ def remove(path: str, *, expected: str, token: str, renames: Renames) -> Replace
             raise Trouble(_stale(path))
         _discard(target)
         _set_aside(target, renames)
-        if _digest(target, target.beside) != expected:
+        why_not = _why_not(target, expected, renames)
+        if why_not is not None:
             _bring_back(target, renames)
-            raise Trouble(_stale(path))
+            raise Trouble(why_not)
         _discard(target)
         _sync_folder(folder)
         return Replaced(digest=ABSENT)
@@ -190,15 +194,31 @@ def _swap_in(target: _Target, ours: str, *, expected: str, renames: Renames) -> 
             raise Trouble(_stale(target.path)) from None
         os.replace(target.beside, target.name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
         return
-    if _digest(target, target.beside) == expected:
+    why_not = _why_not(target, expected, renames)
+    if why_not is None:
         _discard(target)
         return
-    # Somebody wrote between our look and the swap: theirs goes back to its place.
+    # Somebody wrote between our look and the swap, or still writes: theirs goes back to its place.
     renames.exchange(target.folder, target.beside, target.name)
     if _digest(target, target.beside) != ours:
         raise Trouble(_changed_twice(target))
     _discard(target)
-    raise Trouble(_stale(target.path))
+    raise Trouble(why_not)
+
+
+def _why_not(target: _Target, expected: str, renames: Renames) -> Refused | None:
+    """Why what was displaced must have its name back: it is another text, or more is being written to it."""
+    if _digest(target, target.beside) != expected:
+        return _stale(target.path)
+    handle = open_regular(target.folder, target.beside, target.path)
+    try:
+        for _ in range(_PATIENCE):
+            if not writers.present(handle):
+                return None if read_open(handle, target.path).digest == expected else _stale(target.path)
+            renames.pause()
+    finally:
+        os.close(handle)
+    return _being_written(target.path)
 
 
 def _in_place(target: _Target, data: bytes, expected: str) -> None:
@@ -274,6 +294,11 @@ def _sync_folder(folder: int) -> None:
 
 def _changed_twice(target: _Target) -> Refused:
     message = f"{target.path} was changed twice meanwhile; the earlier text is kept beside it as {target.beside}"
+    return Refused(Reason.STALE, message)
+
+
+def _being_written(path: str) -> Refused:
+    message = f"another program has {path} open for writing, nothing was written; try again when it has closed it"
     return Refused(Reason.STALE, message)
 
 

@@ -3,6 +3,7 @@
 import os
 import socket
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -162,6 +163,58 @@ async def test_text_written_between_the_look_and_the_swap_is_put_back(state_dir:
     assert done.reason is Reason.STALE
     assert len(calls) == 2
     assert (file.read_bytes(), names(state_dir)) == (b"theirs", ["f"])
+
+
+needs_leases = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux says who writes to a file")
+
+
+async def changed(how: str, file: Path, files: DiskFiles) -> Replaced | Refused:
+    if how == "replaced":
+        return await replaced(file, files=files)
+    return await files.remove(os.path.realpath(file), expected=sha256(OLD), token="t")
+
+
+@needs_leases
+@pytest.mark.parametrize("how", ["replaced", "removed"])
+async def test_what_a_program_writes_to_the_file_that_it_opened_before_the_swap_is_kept(
+    how: str, state_dir: Path
+) -> None:
+    file = state_dir / "f"
+    file.write_bytes(OLD)
+    theirs = file.open("ab")
+
+    def writes_and_closes() -> None:
+        if not theirs.closed:
+            theirs.write(b"theirs\n")
+            theirs.close()
+
+    with theirs:
+        done = await changed(how, file, DiskFiles(Renames(pause=writes_and_closes)))
+    assert isinstance(done, Refused)
+    assert (done.reason, file.read_bytes(), names(state_dir)) == (Reason.STALE, OLD + b"theirs\n", ["f"])
+
+
+@needs_leases
+@pytest.mark.parametrize("how", ["replaced", "removed"])
+async def test_a_file_that_a_program_keeps_open_for_writing_is_left_to_it(how: str, state_dir: Path) -> None:
+    file = state_dir / "f"
+    file.write_bytes(OLD)
+    with file.open("ab") as theirs:
+        done = await changed(how, file, DiskFiles(Renames(pause=lambda: None)))
+        theirs.write(b"theirs\n")
+    assert isinstance(done, Refused)
+    assert "another program has" in done.message
+    assert (done.reason, file.read_bytes(), names(state_dir)) == (Reason.STALE, OLD + b"theirs\n", ["f"])
+
+
+@needs_leases
+@pytest.mark.parametrize("how", ["replaced", "removed"])
+async def test_a_program_that_opened_it_and_closes_it_unwritten_only_delays(how: str, state_dir: Path) -> None:
+    file = state_dir / "f"
+    file.write_bytes(OLD)
+    with file.open("ab") as theirs, file.open("rb"):
+        done = await changed(how, file, DiskFiles(Renames(pause=theirs.close)))
+    assert isinstance(done, Replaced)
 
 
 async def test_a_file_that_holds_something_else_is_left_alone(state_dir: Path) -> None:
