@@ -19,7 +19,7 @@ Made by `scripts/guarantees.py` from `tests/guarantees.py`; do not edit. Each pr
 those tests exist: `tests/architecture/test_guarantees.py`. They hold for SQLite and PostgreSQL alike.
 
 - `tests/crash/test_matrix.py` kills a daemon at each named point of a run (`agent_ls/testing/crash_points.py`), with a
-  window open and with none. `AGENT_LS_WHOLE_MATRIX=1` plays both on PostgreSQL too, where each test run takes turns.
+  window open and with none, on SQLite and on PostgreSQL.
 - `make torture ROUNDS=1000` kills it at random times under busy windows. It prints a seed; `SEED=` says the same words
   again, though not at the same times. `POSTGRES=1` keeps the ledger on a server.
 - `make simulate SEEDS=100000` plays histories of several daemons in virtual time; a seed replays exactly.

@@ -4,7 +4,6 @@ Whatever the point, the same has to be true once a successor has gone on: nothin
 twice, no gap, one truthful result for each call, no effect twice unasked, and a conversation that can be used.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,9 +20,6 @@ from tests.crash.person import Person
 from tests.scene import lines, scene
 
 pytestmark = pytest.mark.anyio
-
-# Both with somebody looking and with nobody on PostgreSQL too; otherwise in turn, which takes CI half the time.
-WHOLE: Final = bool(os.environ.get("AGENT_LS_WHOLE_MATRIX"))
 
 STORY = ByHistory([
     reply(Say("A file first."), UseTool("write", {"path": "a.txt", "content": "a"})),
@@ -95,12 +91,11 @@ def test_every_named_point_is_in_the_matrix() -> None:
     assert {cell.point.partition(":")[0] for cell in AT} == set(POINTS)
 
 
-ATTACHED: Final = (True, False)
 PLAYS: Final = [
     pytest.param(cell, engine, attached, id=f"{engine}-{'attached' if attached else 'alone'}-{cell.when}-{cell.point}")
     for engine in ("sqlite", "postgresql")
-    for n, cell in enumerate(AT)
-    for attached in (ATTACHED if engine == "sqlite" or WHOLE else (ATTACHED[n % 2],))
+    for cell in AT
+    for attached in (True, False)
 ]
 
 
