@@ -5,7 +5,6 @@ Owns the exit codes of `ask`: 0 done, 1 error, 2 waits for an approval, 130 inte
 """
 
 import argparse
-import os
 import signal
 import sys
 from types import FrameType
@@ -14,11 +13,11 @@ from typing import Any, Final, Self
 from agent_ls.cli import shown
 from agent_ls.cli.client import Client, ClientError
 from agent_ls.cli.follow import Follower, Happened
-from agent_ls.cli.places import command_id, path_uri
+from agent_ls.cli.places import command_id
 from agent_ls.cli.screen import Screen
 from agent_ls.cli.terminal import aside, complain, is_terminal, put_json
 from agent_ls.cli.usage import Verbs
-from agent_ls.cli.which import named
+from agent_ls.cli.which import named, this_folder
 from agent_ls.core.conversation import AT_WORK
 from agent_ls.core.run import GOING_ON
 
@@ -75,7 +74,7 @@ def run_interrupt(options: argparse.Namespace) -> int:
 
 
 def create(client: Client, options: argparse.Namespace) -> str:
-    params: Json = {"commandId": command_id(), "workspace": path_uri(os.getcwd()), **chosen(options)}
+    params: Json = {"commandId": command_id(), "workspace": this_folder(), **chosen(options)}
     made: Json = client.call("agent/conversation/create", params)
     return str(made["conversation"]["id"])
 

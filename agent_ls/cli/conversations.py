@@ -14,7 +14,7 @@ from agent_ls.cli.listing import put_done, put_list, which_one
 from agent_ls.cli.places import command_id, short_path, uri_path
 from agent_ls.cli.terminal import aside, ask_yes, put_json, style_of
 from agent_ls.cli.usage import Verbs
-from agent_ls.cli.which import WHICH, named_or_newest
+from agent_ls.cli.which import WHICH, named, named_or_newest
 from agent_ls.core.display import one_line
 
 Json = dict[str, Any]
@@ -112,11 +112,12 @@ def _delete(options: argparse.Namespace) -> int:
     if not options.id:
         return which_one("conversations", "delete ID")
     with Client.connect(start=True) as client:
+        known = named(client, options.id)
         if not options.yes:
-            said = ask_yes(f"Delete {one_line(options.id)} for good?")
+            said = ask_yes(f"Delete {one_line(known)} for good?")
             if said is None:
                 raise ClientError("invalid_params", "Nobody can be asked here.", "Say --yes to delete it for good.")
             if not said:
                 return 1
-        client.call("agent/conversation/delete", {"commandId": command_id(), "conversationId": options.id})
-    return put_done(options, {"deleted": options.id}, "Deleted.")
+        client.call("agent/conversation/delete", {"commandId": command_id(), "conversationId": known})
+    return put_done(options, {"deleted": known}, "Deleted.")

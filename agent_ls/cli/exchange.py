@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from agent_ls import paths
 from agent_ls.cli.client import Client, ClientError
-from agent_ls.cli.places import command_id, path_uri
+from agent_ls.cli.places import command_id
 from agent_ls.cli.terminal import aside, prose, put, put_json
 from agent_ls.cli.usage import Verbs
-from agent_ls.cli.which import WHICH, named_or_newest
+from agent_ls.cli.which import WHICH, named_or_newest, this_folder
 
 Json = dict[str, Any]
 LONG_S: Final = 600.0
@@ -58,7 +58,7 @@ def run_export(options: argparse.Namespace) -> int:
 def run_import(options: argparse.Namespace) -> int:
     """0 if something was taken over, however much was lost on the way: that is said."""
     with _file(options.file) as path, Client.connect(start=True) as client:
-        params = {"commandId": command_id(), "path": path, "workspace": path_uri(os.getcwd())}
+        params = {"commandId": command_id(), "path": path, "workspace": this_folder()}
         done: Json = client.call("agent/conversation/import", params, timeout=LONG_S)
     if options.json:
         put_json(done)

@@ -7,6 +7,14 @@ import os
 from urllib.parse import quote, unquote, urlsplit
 
 
+def here() -> str | None:
+    """The current folder; None where it has been removed."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return None
+
+
 def path_uri(path: str) -> str:
     return "file://" + quote(os.path.realpath(path))
 
@@ -20,9 +28,9 @@ def short_path(path: str) -> str:
     """With `~` for the home folder; relative where it lies in the current one."""
     if not os.path.isabs(path):
         return path
-    here, home = os.getcwd(), os.path.expanduser("~")
-    if path.startswith(here + os.sep):
-        return os.path.relpath(path, here)
+    current, home = here(), os.path.expanduser("~")
+    if current is not None and path.startswith(current + os.sep):
+        return os.path.relpath(path, current)
     return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path
 
 

@@ -5,15 +5,15 @@ Owns how rules are written on a command line and how they read. Does not own wha
 
 import argparse
 import json
-import os
 import sys
 from typing import Any, Final
 
 from agent_ls.cli.client import Client
 from agent_ls.cli.listing import put_done, put_list
-from agent_ls.cli.places import command_id, path_uri, short_path
+from agent_ls.cli.places import command_id, short_path
 from agent_ls.cli.terminal import complain, put, put_json, style_of
 from agent_ls.cli.usage import Verbs
+from agent_ls.cli.which import named, this_folder
 from agent_ls.core.display import one_line
 
 Json = dict[str, Any]
@@ -73,9 +73,9 @@ def _add(options: argparse.Namespace) -> int:
     if scope == "conversation" and not options.conversation:
         complain("Which conversation?", "Name it: --conversation ID")
         return 1
-    asked = {"commandId": command_id(), "effect": effect, "rule": words[0], "scope": scope, **_seen_from(options)}
+    asked = {"commandId": command_id(), "effect": effect, "rule": words[0], "scope": scope}
     with Client.connect(start=True) as client:
-        kept: Json = client.call("agent/permission/add", asked)
+        kept: Json = client.call("agent/permission/add", {**asked, **_seen_from(client, options)})
     told = {name: value for name, value in kept.items() if name != "seq"}
     return put_done(options, told, f"Kept {_where(kept)}: {_written(kept)}")
 
@@ -100,7 +100,7 @@ def _remove(options: argparse.Namespace) -> int:
 
 
 def _rules(client: Client, options: argparse.Namespace) -> list[Json]:
-    rules: list[Json] = client.call("agent/permission/list", _seen_from(options))["rules"]
+    rules: list[Json] = client.call("agent/permission/list", _seen_from(client, options))["rules"]
     return rules
 
 
@@ -119,7 +119,8 @@ def _explain(options: argparse.Namespace) -> int:
     tool, *words = options.words
     given = _input(tool, words)
     with Client.connect(start=True) as client:
-        said: Json = client.call("agent/permission/explain", {"tool": tool, "input": given, **_seen_from(options)})
+        asked = {"tool": tool, "input": given, **_seen_from(client, options)}
+        said: Json = client.call("agent/permission/explain", asked)
     if options.json:
         put_json(said)
         return 0
@@ -144,7 +145,7 @@ def _input(tool: str, words: list[str]) -> Json:
     return {_MOSTLY.get(tool, "path"): text, **({"content": ""} if tool == "write" else {})}
 
 
-def _seen_from(options: argparse.Namespace) -> Json:
+def _seen_from(client: Client, options: argparse.Namespace) -> Json:
     if options.conversation:
-        return {"conversationId": options.conversation}
-    return {"workspace": path_uri(os.getcwd())}
+        return {"conversationId": named(client, options.conversation)}
+    return {"workspace": this_folder()}

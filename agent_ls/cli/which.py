@@ -3,11 +3,10 @@
 Owns nothing but the search; whether there is such a conversation is for the daemon to say.
 """
 
-import os
 from typing import Any, Final
 
 from agent_ls.cli.client import Client, ClientError
-from agent_ls.cli.places import path_uri
+from agent_ls.cli.places import here, path_uri
 
 WHICH: Final = "its id or the beginning of it; else the newest one of this folder"
 _WHOLE: Final = len("c0123456789abcdef")
@@ -29,15 +28,24 @@ def named(client: Client, given: str) -> str:
 def named_or_newest(client: Client, given: str | None) -> str:
     if given:
         return named(client, given)
-    here = path_uri(os.getcwd())
-    for held in _listed(client, workspace=here):
-        if held["workspace"] == here:
+    workspace = this_folder()
+    for held in _listed(client, workspace=workspace):
+        if held["workspace"] == workspace:
             return str(held["id"])
     raise ClientError(
         "not_found",
         "There is no conversation in this folder yet.",
         "`agent-ls conversations` lists those of all folders.",
     )
+
+
+def this_folder() -> str:
+    """The URI of the current folder."""
+    folder = here()
+    if folder is None:
+        gone = "The folder that you are in has been removed."
+        raise ClientError("not_found", gone, "Go to one that is there: cd PATH")
+    return path_uri(folder)
 
 
 def _listed(client: Client, **narrowed: str) -> list[dict[str, Any]]:

@@ -300,7 +300,7 @@ COMMANDS: Final = {
         Command("mode", "[MODE]", "ask, edits (edits need no question), plan, auto", Commands.mode),
         Command("new", "", "a new conversation in this folder", Commands.new),
         Command("fork", "[TITLE]", "a new conversation that goes on from here", Commands.fork),
-        Command("merge", "", "tell the one that this is a fork of", Commands.merge),
+        Command("merge", "", "tell what came of this fork where it was forked", Commands.merge),
         Command("conversations", "", "what there is", Commands.conversations),
         Command("attach", "ID", "go on in another conversation", Commands.attach),
         Command("usage", "", "tokens and cost, run by run", Commands.usage),

@@ -4,7 +4,6 @@ Owns what an event of the daemon changes here and what a wish of the person asks
 drawing, nor the link's deaths.
 """
 
-import os
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -13,8 +12,9 @@ from agent_ls.cli.chat.asking import Asking
 from agent_ls.cli.chat.link import Link, nothing
 from agent_ls.cli.chat.transcript import Transcript
 from agent_ls.cli.client import Client, ClientError
-from agent_ls.cli.places import command_id, path_uri, uri_path
+from agent_ls.cli.places import command_id, here, uri_path
 from agent_ls.cli.terminal import Style
+from agent_ls.cli.which import this_folder
 from agent_ls.core.conversation import AT_WORK
 from agent_ls.core.display import one_line
 from agent_ls.core.run import GOING_ON
@@ -61,13 +61,13 @@ class Talk:
 
     @property
     def workspace(self) -> str:
-        return uri_path(str(self.conversation.get("workspace", ""))) or os.getcwd()
+        return uri_path(str(self.conversation.get("workspace", ""))) or here() or ""
 
     def create(self) -> None:
         """A new conversation in the folder we stand in."""
         assert self.link.client is not None
         self.forget_if_empty()
-        params: Json = {"commandId": command_id(), "workspace": path_uri(os.getcwd()), **self.chosen}
+        params: Json = {"commandId": command_id(), "workspace": this_folder(), **self.chosen}
         made = self.link.client.call("agent/conversation/create", params)
         self._made, self._said = str(made["conversation"]["id"]), False
         self.enter(self._made)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -111,6 +112,54 @@ def test_without_an_id_it_is_the_newest_conversation_of_this_folder(command_line
     said = command_line("export")
     assert (said.code, exported(fake)) == (1, ["c1234"])
     assert said.err.splitlines()[0] == "agent-ls: There is no conversation in this folder yet."
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ask", "hi"],
+        ["attach"],
+        ["export"],
+        ["rules"],
+        ["rules", "explain", "shell", "ls"],
+        ["rules", "add", "allow", "read"],
+    ],
+    ids=" ".join,
+)
+def test_in_a_folder_that_has_been_removed_what_needs_one_says_so(
+    words: list[str], command_line: CommandLine, daemon: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon({})
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    said = command_line(*words)
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith("agent-ls: The folder that you are in has been removed.")
+
+
+def test_in_a_folder_that_has_been_removed_all_conversations_are_still_listed(
+    command_line: CommandLine, daemon: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon({"agent/conversation/list": {"conversations": [SUMMARY]}})
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    said = command_line("conversations")
+    assert (said.code, said.err) == (0, "")
+
+
+def test_the_beginning_of_an_id_is_enough_to_delete_and_for_rules(command_line: CommandLine, daemon: Start) -> None:
+    whole = "c0123456789abcdef"
+    listed = {"conversations": [{**SUMMARY, "id": whole}]}
+    methods = ["agent/conversation/delete", "agent/permission/list"]
+    held = daemon({"agent/conversation/list": listed, methods[0]: {}, methods[1]: {"rules": []}})
+    command_line("conversations", "delete", "c01", "--yes")
+    command_line("rules", "list", "--conversation", "c01")
+    asked = [(method, params["conversationId"]) for method, params in held.asked if method in methods]
+    assert asked == [(method, whole) for method in methods]
 
 
 def test_a_long_list_is_read_to_its_end(command_line: CommandLine, daemon: Start) -> None:

@@ -174,7 +174,7 @@ function M.compact(words)
     local instructions = vim.trim(words)
     local params = { conversationId = current.id, instructions = instructions ~= '' and instructions or nil }
     client.command(link, 'agent/conversation/compact', params, function()
-      client.say('Room is made; `:Agent stop` gives it up.', INFO)
+      client.say('Room is being made; `:Agent stop` gives it up.', INFO)
     end)
   end)
 end
